@@ -50,11 +50,11 @@ static void *column(size_t size)
 }
 
 /* The best time for all rows, in ns a row. */
-static double measure(hac_program *program, hac_vector *columns, size_t n_columns)
+static double measure(hac_program *program, hac_column *columns, size_t n_columns)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_machine_c *machine = NULL;
-    hac_vector outputs[HAC_PROGRAM_OUTPUTS_MAX], at[8];
+    hac_column outputs[HAC_PROGRAM_OUTPUTS_MAX], at[8];
     double best = INFINITY;
     must(hac_machine_c_new(program, 1u << 20, &machine, &err), &err);
     for (int round = 0; round < ROUNDS; round++) {
@@ -75,22 +75,22 @@ static double measure(hac_program *program, hac_vector *columns, size_t n_column
     return best;
 }
 
-static hac_program *finish(hac_builder *builder)
+static hac_program *finish(hac_program_builder *builder)
 {
     hac_program *program = NULL;
     hac_error err = HAC_ERROR_NONE;
-    must(hac_builder_finish(builder, &program, &err), &err);
+    must(hac_program_builder_finish(builder, &program, &err), &err);
     return program;
 }
 
 /* 16 operations on two columns. */
-static hac_program *chain(hac_builder *b, hac_value_type type, const hac_op ops[4], uint64_t constant)
+static hac_program *chain(hac_program_builder *b, hac_value_type type, const hac_op ops[4], uint64_t constant)
 {
-    hac_value_id x = hac_builder_input(b, 0, type), y = hac_builder_input(b, 1, type), v = x;
-    hac_value_id c = hac_builder_constant(b, hac_repr_of(type), constant, 0);
+    hac_value_id x = hac_program_builder_input(b, 0, type), y = hac_program_builder_input(b, 1, type), v = x;
+    hac_value_id c = hac_program_builder_constant(b, hac_repr_of(type), constant, 0);
     for (int i = 0; i < 16; i++)
-        v = hac_builder_op(b, ops[i % 4], v, i % 3 == 0 ? y : i % 3 == 1 ? x : c, 0, 0);
-    hac_builder_output(b, v, type);
+        v = hac_program_builder_op(b, ops[i % 4], v, i % 3 == 0 ? y : i % 3 == 1 ? x : c, 0, 0);
+    hac_program_builder_output(b, v, type);
     return finish(b);
 }
 
@@ -102,26 +102,31 @@ static uint64_t bits_of(double value)
 }
 
 /* shipdate >= a and shipdate < b and discount between c and d and quantity < e */
-static hac_program *q6(hac_builder *b, bool decimals, bool with_sum)
+static hac_program *q6(hac_program_builder *b, bool decimals, bool with_sum)
 {
     hac_value_type type = decimals ? t_i64 : t_f64;
     hac_repr repr = decimals ? HAC_REPR_I64 : HAC_REPR_F64;
     hac_op lt = decimals ? HAC_OP_LT_I64 : HAC_OP_LT_F64, le = decimals ? HAC_OP_LE_I64 : HAC_OP_LE_F64;
     hac_op mul = decimals ? HAC_OP_MUL_I64 : HAC_OP_MUL_F64;
-#define CONSTANT(i, f) hac_builder_constant(b, repr, decimals ? (uint64_t)(i) : bits_of(f), 0)
-    hac_value_id ship = hac_builder_input(b, 0, t_date), discount = hac_builder_input(b, 1, type),
-                 quantity = hac_builder_input(b, 2, type), price = hac_builder_input(b, 3, type);
-    hac_value_id low = hac_builder_constant(b, HAC_REPR_I64, 8766, 0),
-                 high = hac_builder_constant(b, HAC_REPR_I64, 9131, 0);
-    hac_value_id all = hac_builder_op(b, HAC_OP_LE_I64, low, ship, 0, 0);
-    all = hac_builder_op(b, HAC_OP_AND, all, hac_builder_op(b, HAC_OP_LT_I64, ship, high, 0, 0), 0, 0);
-    all = hac_builder_op(b, HAC_OP_AND, all, hac_builder_op(b, le, CONSTANT(5, 0.05), discount, 0, 0), 0, 0);
-    all = hac_builder_op(b, HAC_OP_AND, all, hac_builder_op(b, le, discount, CONSTANT(7, 0.07), 0, 0), 0, 0);
-    all =
-        hac_builder_op(b, HAC_OP_AND, all, hac_builder_op(b, lt, quantity, CONSTANT(2400, 24.0), 0, 0), 0, 0);
-    hac_builder_output(b, all, t_bool);
+#define CONSTANT(i, f) hac_program_builder_constant(b, repr, decimals ? (uint64_t)(i) : bits_of(f), 0)
+    hac_value_id ship = hac_program_builder_input(b, 0, t_date),
+                 discount = hac_program_builder_input(b, 1, type),
+                 quantity = hac_program_builder_input(b, 2, type),
+                 price = hac_program_builder_input(b, 3, type);
+    hac_value_id low = hac_program_builder_constant(b, HAC_REPR_I64, 8766, 0),
+                 high = hac_program_builder_constant(b, HAC_REPR_I64, 9131, 0);
+    hac_value_id all = hac_program_builder_op(b, HAC_OP_LE_I64, low, ship, 0, 0);
+    all = hac_program_builder_op(b, HAC_OP_AND, all,
+                                 hac_program_builder_op(b, HAC_OP_LT_I64, ship, high, 0, 0), 0, 0);
+    all = hac_program_builder_op(b, HAC_OP_AND, all,
+                                 hac_program_builder_op(b, le, CONSTANT(5, 0.05), discount, 0, 0), 0, 0);
+    all = hac_program_builder_op(b, HAC_OP_AND, all,
+                                 hac_program_builder_op(b, le, discount, CONSTANT(7, 0.07), 0, 0), 0, 0);
+    all = hac_program_builder_op(b, HAC_OP_AND, all,
+                                 hac_program_builder_op(b, lt, quantity, CONSTANT(2400, 24.0), 0, 0), 0, 0);
+    hac_program_builder_output(b, all, t_bool);
     if (with_sum)
-        hac_builder_output(b, hac_builder_op(b, mul, price, discount, 0, 0), type);
+        hac_program_builder_output(b, hac_program_builder_op(b, mul, price, discount, 0, 0), type);
     return finish(b);
 }
 
@@ -131,11 +136,11 @@ static void bench_machine(void)
     static const hac_op i64[] = {HAC_OP_ADD_I64, HAC_OP_SUB_I64, HAC_OP_ADD_I64, HAC_OP_ADD_I64};
     static const hac_op multiply[] = {HAC_OP_MUL_I64, HAC_OP_SUB_I64, HAC_OP_SUB_I64, HAC_OP_SUB_I64};
     static const hac_op divide[] = {HAC_OP_DIV_I64, HAC_OP_ADD_I64, HAC_OP_ADD_I64, HAC_OP_ADD_I64};
-    hac_builder *b = NULL;
+    hac_program_builder *b = NULL;
     hac_error err = HAC_ERROR_NONE;
     double *x = column(8), *y = column(8), *z = column(8), *w = column(8);
     int64_t *i = column(8), *j = column(8), *k = column(8), *l = column(8);
-    must(hac_builder_new(&b, &err), &err);
+    must(hac_program_builder_new(&b, &err), &err);
     for (size_t row = 0; row < ROWS; row++) {
         i[row] = 8035 + (int64_t)(next() % 2526);
         j[row] = (int64_t)(next() % 11);
@@ -146,13 +151,13 @@ static void bench_machine(void)
         z[row] = (double)l[row] / 100;
         w[row] = 1 + (double)(next() % 1000) / 1000000;
     }
-    hac_vector floats[] = {{t_f64, w, NULL, NULL}, {t_f64, x, NULL, NULL}};
-    hac_vector ints[] = {{t_i64, i, NULL, NULL}, {t_i64, j, NULL, NULL}};
-    hac_vector lines_f[] = {
+    hac_column floats[] = {{t_f64, w, NULL, NULL}, {t_f64, x, NULL, NULL}};
+    hac_column ints[] = {{t_i64, i, NULL, NULL}, {t_i64, j, NULL, NULL}};
+    hac_column lines_f[] = {
         {t_date, i, NULL, NULL}, {t_f64, x, NULL, NULL}, {t_f64, y, NULL, NULL}, {t_f64, z, NULL, NULL}};
-    hac_vector lines_d[] = {
+    hac_column lines_d[] = {
         {t_date, i, NULL, NULL}, {t_i64, j, NULL, NULL}, {t_i64, k, NULL, NULL}, {t_i64, l, NULL, NULL}};
-    hac_vector days[] = {{t_date, i, NULL, NULL}};
+    hac_column days[] = {{t_date, i, NULL, NULL}};
     printf("machine, ns a row\n");
     printf("  16 operations on f64          %6.3f\n", measure(chain(b, t_f64, f64, bits_of(0.5)), floats, 2));
     printf("  16 operations on i64, + -     %6.3f\n", measure(chain(b, t_i64, i64, 3), ints, 2));
@@ -162,21 +167,24 @@ static void bench_machine(void)
     printf("  Q6's predicate, decimal       %6.3f\n", measure(q6(b, true, false), lines_d, 4));
     printf("  with price * discount, f64    %6.3f\n", measure(q6(b, false, true), lines_f, 4));
     printf("  with price * discount, decimal%6.3f\n", measure(q6(b, true, true), lines_d, 4));
-    hac_value_id d = hac_builder_input(b, 0, t_date);
-    hac_builder_output(b, hac_builder_op(b, HAC_OP_DATE_PART, d, 0, 0, HAC_UNIT_YEAR), t_i64);
+    hac_value_id d = hac_program_builder_input(b, 0, t_date);
+    hac_program_builder_output(b, hac_program_builder_op(b, HAC_OP_DATE_PART, d, 0, 0, HAC_UNIT_YEAR), t_i64);
     printf("  year of a date                %6.3f\n", measure(finish(b), days, 1));
-    d = hac_builder_input(b, 0, t_date);
-    hac_builder_output(b, hac_builder_op(b, HAC_OP_DATE_TRUNC, d, 0, 0, HAC_UNIT_MONTH), t_i64);
+    d = hac_program_builder_input(b, 0, t_date);
+    hac_program_builder_output(b, hac_program_builder_op(b, HAC_OP_DATE_TRUNC, d, 0, 0, HAC_UNIT_MONTH),
+                               t_i64);
     printf("  month of a date, truncated    %6.3f\n", measure(finish(b), days, 1));
-    hac_builder_output(b, hac_builder_op(b, HAC_OP_SCALE_DOWN_I64, hac_builder_input(b, 0, t_i64), 0, 0, 2),
-                       t_i64);
+    hac_program_builder_output(
+        b, hac_program_builder_op(b, HAC_OP_SCALE_DOWN_I64, hac_program_builder_input(b, 0, t_i64), 0, 0, 2),
+        t_i64);
     printf("  rescaling a decimal down      %6.3f\n", measure(finish(b), ints, 1));
-    hac_builder_output(b,
-                       hac_builder_op(b, HAC_OP_DIV_I64, hac_builder_input(b, 0, t_i64),
-                                      hac_builder_constant(b, HAC_REPR_I64, 7, 0), 0, 0),
-                       t_i64);
+    hac_program_builder_output(
+        b,
+        hac_program_builder_op(b, HAC_OP_DIV_I64, hac_program_builder_input(b, 0, t_i64),
+                               hac_program_builder_constant(b, HAC_REPR_I64, 7, 0), 0, 0),
+        t_i64);
     printf("  i64 by a constant             %6.3f\n", measure(finish(b), ints, 1));
-    hac_builder_free(b);
+    hac_program_builder_free(b);
 }
 
 /* ---- text ---------------------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Group by in memory: 10 M rows of a u32 key, sum of an f64 and count, through partials and their merge, with
- * one thread a CPU. One line a cardinality: the best and the median of the rounds, in ms.
+ * Group by in memory: 10 M rows of a u32 key, sum (or var_pop) of an f64 and count, through partials and
+ * their merge, with one thread a CPU. One line a cardinality: the best and the median of the rounds, in ms.
  *
- *     bench_group [ROWS [ROUNDS [PARTITIONS [CHUNK_ROWS [CASE|all [strings]]]]]]
+ *     bench_group [ROWS [ROUNDS [PARTITIONS [CHUNK_ROWS [CASE|all [strings|var_pop]]]]]]
  */
 #include <math.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ static void must(hac_status status, const hac_error *err)
 }
 
 /* What a source does with a table: widens a batch. */
-static void load(const job *j, uint64_t first, size_t n, hac_vector *columns, uint8_t *text)
+static void load(const job *j, uint64_t first, size_t n, hac_column *columns, uint8_t *text)
 {
     uint64_t *keys = columns[0].values;
     if (j->strings) {
@@ -85,7 +85,7 @@ static void aggregate(job *j)
     hac_group_options options = {.seed = 42, .memory = UINT64_C(1) << 34, .partitions = j->partitions};
     _Alignas(64) static _Thread_local uint64_t memory[2][HAC_BATCH_ROWS];
     static _Thread_local uint8_t text[16 * HAC_BATCH_ROWS];
-    hac_vector columns[2] = {{.type = j->query.rows->outputs[0].type, .values = memory[0]},
+    hac_column columns[2] = {{.type = j->query.rows->outputs[0].type, .values = memory[0]},
                              {.type = j->query.rows->outputs[1].type, .values = memory[1]}};
     must(hac_partial_writer_new(&j->query, &options, &writer, &err), &err);
     for (uint64_t c; (c = atomic_fetch_add(&j->next, 1)) < j->n_chunks;) {
@@ -222,11 +222,13 @@ int main(int argc, char **argv)
     j.rows = rows;
     j.partitions = argc > 3 ? (uint32_t)atoi(argv[3]) : 256;
     j.chunk = argc > 4 ? strtoull(argv[4], NULL, 10) : 1 << 20;
-    j.strings = argc > 6;
+    j.strings = argc > 6 && strcmp(argv[6], "strings") == 0;
+    if (argc > 6 && strcmp(argv[6], "var_pop") == 0)
+        aggregates[0].function = HAC_AGGREGATE_VAR_POP;
     if (j.strings)
         outputs[0].type.kind = HAC_KIND_STRING;
     j.n_chunks = (rows + j.chunk - 1) / j.chunk;
-    j.region = (j.chunk * 48 + 262144) / 64 * 64;
+    j.region = (j.chunk * 80 + 262144) / 64 * 64;
     uint32_t *keys = malloc(rows * sizeof *keys);
     double *values = malloc(rows * sizeof *values);
     j.partials = aligned_alloc(64, j.n_chunks * j.region);

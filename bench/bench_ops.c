@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "codelets.h"
 #include "host/op.h"
 #include "host/op_call.h"
 #include "ops_plain.h"
@@ -127,33 +128,34 @@ static void compare(trial *t, const char *name, const char *what, plain loop)
     fflush(stdout);
 }
 
-static hac_value_id number(hac_builder *b, double value)
+static hac_value_id number(hac_program_builder *b, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, 8);
-    return hac_builder_constant(b, HAC_REPR_F64, bits, 0);
+    return hac_program_builder_constant(b, HAC_REPR_F64, bits, 0);
 }
 
 /* x * 0.85 + z, or x > 4. */
 static void add_program(trial *t, bool filter)
 {
-    hac_builder *b = NULL;
+    hac_program_builder *b = NULL;
     hac_program *program = NULL;
     hac_value_type f64 = {.kind = HAC_KIND_F64};
-    if (hac_builder_new(&b, NULL) != HAC_OK)
+    if (hac_program_builder_new(&b, NULL) != HAC_OK)
         exit(1);
-    hac_value_id x = hac_builder_input(b, 0, f64), value;
+    hac_value_id x = hac_program_builder_input(b, 0, f64), value;
     if (filter)
-        value = hac_builder_op(b, HAC_OP_LT_F64, number(b, 4), x, 0, 0);
+        value = hac_program_builder_op(b, HAC_OP_LT_F64, number(b, 4), x, 0, 0);
     else
-        value = hac_builder_op(b, HAC_OP_ADD_F64, hac_builder_op(b, HAC_OP_MUL_F64, x, number(b, 0.85), 0, 0),
-                               hac_builder_input(b, 1, f64), 0, 0);
-    hac_builder_output(b, value, filter ? (hac_value_type){.kind = HAC_KIND_BOOL} : f64);
-    if (hac_builder_finish(b, &program, NULL) != HAC_OK)
+        value = hac_program_builder_op(b, HAC_OP_ADD_F64,
+                                       hac_program_builder_op(b, HAC_OP_MUL_F64, x, number(b, 0.85), 0, 0),
+                                       hac_program_builder_input(b, 1, f64), 0, 0);
+    hac_program_builder_output(b, value, filter ? (hac_value_type){.kind = HAC_KIND_BOOL} : f64);
+    if (hac_program_builder_finish(b, &program, NULL) != HAC_OK)
         exit(1);
     hac_program_write(program, &t->program);
     hac_program_free(program);
-    hac_builder_free(b);
+    hac_program_builder_free(b);
 }
 
 static void bench_vectors(uint64_t n, const char *size)

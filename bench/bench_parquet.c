@@ -42,7 +42,7 @@ static uint64_t pass(const hac_parquet_file *file, hac_parquet_column *column)
     for (size_t g = 0; g < file->n_groups; g++) {
         check(hac_parquet_column_begin(column, g, &err), &err);
         for (uint64_t left = file->groups[g].rows, n; left > 0; left -= n) {
-            hac_vector v = {.values = values, .states = states};
+            hac_column v = {.values = values, .states = states};
             bool marked = false;
             n = left < HAC_BATCH_ROWS ? left : HAC_BATCH_ROWS;
             check(hac_parquet_column_read(column, n, NULL, 0, &v, &marked, &err), &err);
@@ -60,7 +60,7 @@ static void measure(const hac_parquet_file *file, size_t leaf, unsigned rounds)
     for (unsigned r = 0; r < rounds; r++) {
         hac_parquet_column *column = NULL;
         hac_parquet_counters counters;
-        check(hac_parquet_column_new(file, leaf, &column, &err), &err);
+        check(hac_parquet_column_new(file, leaf, &file->leaves[leaf], &column, &err), &err);
         uint64_t start = processor_ns();
         pass(file, column);
         double seconds = (double)(processor_ns() - start) * 1e-9;

@@ -6,7 +6,7 @@
  * table u32|string ROWS KEYS SKEW DIRECTORY: makes columns `key` and `value` (f64) and writes their buffers
  * to files of DIRECTORY: keys, values, offsets (of strings).
  *
- * group HOT: sum(value) and count() by key. HOT: auto; on or off: by flow C's kernels, sum(key).
+ * group HOT: sum(value) and count() by key. HOT: auto; on or off: by device kernels, sum(key).
  * Timed from the call to having read the result's columns.
  *
  * receipt JOB: the receipt.
@@ -35,7 +35,7 @@
 
 #define ALIGNMENT  64
 #define SMALL_ROWS 1000
-#define SMALL_MOST 100000
+#define SMALL_MAX  100000
 
 typedef struct table {
     hac_client *client;
@@ -222,7 +222,7 @@ static void group(const table *t, const char *hot)
     options.group_by = "key";
     options.select = asked ? "sum(key) as sum, count() as count" : "sum(value) as sum, count() as count";
     options.result_format = HAC_RESULT_TABLE;
-    options.way = asked ? HAC_QUERY_WAY_FLOW_C : HAC_QUERY_WAY_AUTO;
+    options.engine = asked ? HAC_ENGINE_DEVICE : HAC_ENGINE_AUTO;
     options.hot_keys = strcmp(hot, "on") == 0    ? HAC_HOT_KEYS_ON
                        : strcmp(hot, "off") == 0 ? HAC_HOT_KEYS_OFF
                                                  : HAC_HOT_KEYS_AUTO;
@@ -281,10 +281,10 @@ static int by_value(const void *a, const void *b)
 static void small(hac_client *client, unsigned n)
 {
     static char csv[SMALL_ROWS * 48 + 64];
-    static double seconds[SMALL_MOST];
+    static double seconds[SMALL_MAX];
     size_t at = (size_t)sprintf(csv, "name,amount,quantity,price\n");
     uint64_t seed = 3;
-    if (n == 0 || n > SMALL_MOST)
+    if (n == 0 || n > SMALL_MAX)
         die("small: 1 to 100000 queries are possible");
     for (unsigned i = 0; i < SMALL_ROWS; i++) {
         uint64_t r = next_random(&seed);

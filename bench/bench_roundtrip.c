@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a job costs beside its work: 4 KiB of pool memory in, 4 KiB out, one job after the other; and a
- * question to hacd that is no job. With null_executor in the place of hac-executor the work is nothing.
- * Prints one JSON object; times are microseconds.
+ * What a job costs beside its work, one job after the other, and what a question to hacd costs that is no
+ * job. Prints one JSON object; times are microseconds.
  *
- *     bench_roundtrip JOBS PID      PID: hacd's, of which the processor time is read
+ *     bench_roundtrip JOBS PID [query]      PID: hacd's, of which the processor time is read
+ *
+ * A job sorts 4 KiB of pool memory; with null_executor in the place of hac-executor its work is nothing. With
+ * `query`, a job is one sum over 4 KiB of CSV inside the message, which needs the real backend.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <hac/hac.h>
@@ -15,8 +19,17 @@
 #include "base/clock.h"
 #include "patterns.h"
 
-#define KEYS    1024 /* u32: 4 KiB */
-#define WARM_UP 2000
+#define KEYS      1024 /* u32: 4 KiB */
+#define CSV_BYTES 4096
+#define WARM_UP   2000
+
+typedef struct bench {
+    hac_client *client;
+    hac_buffer *keys; /* NULL: the jobs are queries */
+    char csv[CSV_BYTES + 32];
+    size_t csv_bytes;
+    char result[64]; /* of the query */
+} bench;
 
 static void die(const char *message)
 {
@@ -24,18 +37,52 @@ static void die(const char *message)
     exit(1);
 }
 
-static double one_job(hac_client *client, hac_buffer *keys)
+/* A header and rows of two columns, and the result of the query over them. */
+static void make_csv(bench *b)
+{
+    uint64_t sum = 0;
+    b->csv_bytes = (size_t)sprintf(b->csv, "shop,price\n");
+    for (unsigned row = 0; b->csv_bytes < CSV_BYTES; row++) {
+        unsigned price = row * 7919 % 10007;
+        sum += price;
+        b->csv_bytes += (size_t)sprintf(b->csv + b->csv_bytes, "%u,%u\n", row % 17, price);
+    }
+    snprintf(b->result, sizeof b->result, "total\n%llu\n", (unsigned long long)sum);
+}
+
+static hac_status submit_sort(bench *b, hac_job **ret, hac_error *err)
 {
     hac_sort_options options = HAC_SORT_OPTIONS_INIT;
+    options.type = HAC_TYPE_U32;
+    return hac_sort_buffer(b->client, b->keys, 0, KEYS, &options, ret, err);
+}
+
+static hac_status submit_query(bench *b, hac_job **ret, hac_error *err)
+{
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    options.input_format = HAC_INPUT_CSV;
+    options.schema = "shop:u32,price:u32";
+    options.select = "sum(price) as total";
+    return hac_query_memory(b->client, b->csv, b->csv_bytes, &options, ret, err);
+}
+
+static bool is_result(const bench *b, const hac_job *job)
+{
+    uint64_t bytes = b->keys != NULL ? KEYS * sizeof(uint32_t) : strlen(b->result);
+    return hac_job_data(job) != NULL && hac_job_bytes(job) == bytes &&
+           (b->keys != NULL || memcmp(hac_job_data(job), b->result, bytes) == 0);
+}
+
+static double one_job(bench *b)
+{
     hac_error err = HAC_ERROR_NONE;
     hac_job *job = NULL;
-    options.type = HAC_TYPE_U32;
     uint64_t start = hac_now_ns();
-    if (hac_sort_buffer(client, keys, 0, KEYS, &options, &job, &err) != HAC_OK ||
+    if ((b->keys != NULL ? submit_sort(b, &job, &err) : submit_query(b, &job, &err)) != HAC_OK ||
         hac_job_wait(job, -1, &err) != HAC_OK)
         die(err.message);
-    if (hac_job_data(job) == NULL || hac_job_bytes(job) != KEYS * sizeof(uint32_t))
-        die("the result is not there");
+    if (!is_result(b, job))
+        die("the result is wrong or not there");
     hac_job_free(job);
     return hac_seconds_since(start);
 }
@@ -89,26 +136,29 @@ static void print(const char *name, double *latency, size_t n)
 
 int main(int argc, char **argv)
 {
-    size_t n = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
-    hac_client *client = NULL;
-    hac_buffer *keys = NULL;
+    static bench b;
+    bool query = argc == 4 && strcmp(argv[3], "query") == 0;
+    size_t n = argc == 3 || query ? strtoul(argv[1], NULL, 10) : 0;
     hac_error err = HAC_ERROR_NONE;
     if (n < 1000 || n > 10000000) {
-        fputs("usage: bench_roundtrip JOBS PID\n", stderr);
+        fputs("usage: bench_roundtrip JOBS PID [query]\n", stderr);
         return 2;
     }
     double *jobs = calloc(n, sizeof *jobs), *questions = calloc(n, sizeof *questions);
-    if (jobs == NULL || questions == NULL || hac_client_connect(NULL, &client, &err) != HAC_OK ||
-        hac_buffer_alloc(client, KEYS * sizeof(uint32_t), &keys, &err) != HAC_OK)
+    if (jobs == NULL || questions == NULL || hac_client_connect(NULL, &b.client, &err) != HAC_OK ||
+        (!query && hac_buffer_alloc(b.client, KEYS * sizeof(uint32_t), &b.keys, &err) != HAC_OK))
         die(err.message);
-    bench_fill("random", HAC_TYPE_U32, hac_buffer_data(keys), KEYS, 7);
+    if (query)
+        make_csv(&b);
+    else
+        bench_fill("random", HAC_TYPE_U32, hac_buffer_data(b.keys), KEYS, 7);
     for (int i = 0; i < WARM_UP; i++)
-        one_job(client, keys);
+        one_job(&b);
     for (size_t i = 0; i < n; i++)
-        questions[i] = one_question(client);
+        questions[i] = one_question(b.client);
     double before = processor_seconds(argv[2]), own = own_seconds();
     for (size_t i = 0; i < n; i++)
-        jobs[i] = one_job(client, keys);
+        jobs[i] = one_job(&b);
     double after = processor_seconds(argv[2]), own_after = own_seconds();
     printf("{\"jobs\":%zu,", n);
     print("job", jobs, n);
@@ -116,8 +166,8 @@ int main(int argc, char **argv)
     print("question", questions, n);
     printf(",\"hacd_cpu\":%.1f,\"client_cpu\":%.1f}\n", (after - before) * 1e6 / (double)n,
            (own_after - own) * 1e6 / (double)n);
-    hac_buffer_free(keys);
-    hac_client_free(client);
+    hac_buffer_free(b.keys);
+    hac_client_free(b.client);
     free(jobs);
     free(questions);
     return 0;

@@ -16,9 +16,9 @@
 #include "patterns.h"
 #include "peer.h"
 
-#define DEVICES_MOST 16
-#define REPEATS_MOST 1000
-#define WARM_UP      3 /* rounds: kernels built, memory faulted in, models learnt */
+#define DEVICES_MAX 16
+#define REPEATS_MAX 1000
+#define WARM_UP     3 /* rounds: kernels built, memory faulted in, models learnt */
 
 typedef struct options {
     hac_type type;
@@ -26,8 +26,8 @@ typedef struct options {
     const char *pattern, *peer_library, *peer_name, *input; /* input: recycled or memory */
     int repeats;
     hac_sort_options sort;
-    const char *devices[DEVICES_MOST];
-    const char *beside[DEVICES_MOST]; /* each alone takes a turn, too */
+    const char *devices[DEVICES_MAX];
+    const char *beside[DEVICES_MAX]; /* each alone takes a turn, too */
     size_t n_beside;
 } options;
 
@@ -163,11 +163,11 @@ static void parse(int argc, char **argv, options *o)
             o->sort.argsort = 1;
             break;
         case 'd':
-            if (o->sort.job.n_devices < DEVICES_MOST)
+            if (o->sort.job.n_devices < DEVICES_MAX)
                 o->devices[o->sort.job.n_devices++] = optarg;
             break;
         case 'b':
-            if (o->n_beside < DEVICES_MOST)
+            if (o->n_beside < DEVICES_MAX)
                 o->beside[o->n_beside++] = optarg;
             break;
         case 's':
@@ -181,7 +181,7 @@ static void parse(int argc, char **argv, options *o)
     }
     o->sort.type = o->type;
     o->sort.job.devices = o->sort.job.n_devices > 0 ? o->devices : NULL;
-    if (o->type == HAC_TYPE_NONE || o->items == 0 || o->repeats < 1 || o->repeats > REPEATS_MOST) {
+    if (o->type == HAC_TYPE_NONE || o->items == 0 || o->repeats < 1 || o->repeats > REPEATS_MAX) {
         fprintf(stderr, "bench_sort: bad --type, --items or --repeats\n");
         exit(2);
     }
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
     hac_buffer *buffer = NULL;
     bench_peer peer = {NULL, NULL};
     size_t bytes = o.items * hac_type_size(o.type);
-    static double product[REPEATS_MOST], others[REPEATS_MOST], alone[DEVICES_MOST][REPEATS_MOST];
+    static double product[REPEATS_MAX], others[REPEATS_MAX], alone[DEVICES_MAX][REPEATS_MAX];
     uint64_t sum = 0;
     if (hac_client_connect(NULL, &client, &err) != HAC_OK ||
         hac_buffer_alloc(client, bytes, &buffer, &err) != HAC_OK)

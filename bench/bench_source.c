@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "query/output.h"
 #include "query/source.h"
 
@@ -23,6 +24,7 @@ typedef struct bench {
     hac_query query;
     hac_field fields[64];
     uint16_t positions[64];
+    uint8_t widths[64]; /* lengths: bytes of each column */
     hac_source_place place;
     bool quotes;    /* count double quotes only */
     uint8_t *text;  /* write the rows here as CSV */
@@ -41,15 +43,12 @@ static void check(hac_status status, const hac_error *err)
         die(err->message);
 }
 
-static hac_format format_of(const char *name)
+static hac_input_format format_of(const char *name)
 {
-    static const char *const names[HAC_FORMAT_END] = {"",      "table", "csv", "tsv",  "jsonl",
-                                                      "lines", "words", "kv",  "fixed"};
-    for (int i = HAC_FORMAT_CSV; i < HAC_FORMAT_END; i++)
-        if (strcmp(names[i], name) == 0)
-            return (hac_format)i;
-    die("FORMAT is csv, tsv, jsonl, lines, words, kv, fixed, quotes or csv-out");
-    return HAC_FORMAT_NONE;
+    hac_input_format format = hac_format_named(name, strlen(name));
+    if (format == HAC_INPUT_NONE)
+        die("FORMAT is " HAC_FORMAT_WORDS " quotes or csv-out");
+    return format;
 }
 
 static void set_schema(bench *b, const char *schema)
@@ -63,14 +62,16 @@ static void set_schema(bench *b, const char *schema)
         size_t bytes = strcspn(colon + 1, " ");
         snprintf(b->fields[n].name, HAC_FIELD_NAME_MAX, "%.*s", (int)(colon - part), part);
         check(hac_value_type_parse(colon + 1, bytes, &b->fields[n].type, &err), &err);
-        b->positions[n] = (uint16_t)(b->query.source.format == HAC_FORMAT_FIXED ? at : n);
-        at += hac_value_size(b->fields[n].type);
+        b->positions[n] = (uint16_t)(b->query.source.format == HAC_INPUT_FIXED ? at : n);
+        b->widths[n] = (uint8_t)hac_value_size(b->fields[n].type);
+        at += b->widths[n];
         part = colon + 1 + bytes;
         part += *part == ' ';
     }
     b->query.columns = (hac_schema){b->fields, n};
     b->query.positions = b->positions;
-    b->query.schema_columns = b->query.source.format == HAC_FORMAT_FIXED ? at : n;
+    b->query.widths = b->query.source.format == HAC_INPUT_LENGTHS ? b->widths : NULL;
+    b->query.schema_columns = b->query.source.format == HAC_INPUT_FIXED ? at : n;
 }
 
 /* One pass over the source; returns its rows. */
@@ -85,13 +86,13 @@ static uint64_t pass(bench *b)
         check(hac_source_quotes(&b->place, 0, b->place.bytes, &rows, &err), &err);
         return rows;
     }
-    hac_output output = {.data = b->text, .room = b->place.bytes * 2};
+    hac_output_buffer output = {.data = b->text, .capacity = b->place.bytes * 2};
     check(hac_source_open(&b->query, &b->place, NULL, &source, &err), &err);
     check(hac_source_begin(source, 0, b->place.bytes, false, &err), &err);
     while ((status = hac_source_next(source, &batch, &err)) == HAC_OK) {
         rows += batch.rows;
         if (b->text != NULL)
-            hac_output_rows(&output, HAC_OUTPUT_CSV, &b->query.columns, batch.n_columns, batch.columns,
+            hac_output_rows(&output, HAC_RESULT_CSV, &b->query.columns, batch.n_columns, batch.columns,
                             batch.rows);
     }
     check(status == HAC_NOT_FOUND ? HAC_OK : status, &err);
@@ -127,9 +128,8 @@ int main(int argc, char **argv)
     bool out = strcmp(argv[1], "csv-out") == 0;
     b.quotes = strcmp(argv[1], "quotes") == 0;
     b.place = (hac_source_place){.fd = fd, .bytes = (uint64_t)about.st_size};
-    b.query.source.format = b.quotes || out ? HAC_FORMAT_CSV : format_of(argv[1]);
-    b.query.source.header =
-        b.query.source.format == HAC_FORMAT_CSV || b.query.source.format == HAC_FORMAT_TSV;
+    b.query.source.format = b.quotes || out ? HAC_INPUT_CSV : format_of(argv[1]);
+    b.query.source.options.no_header = !hac_formats[b.query.source.format].header;
     set_schema(&b, argc > 3 ? argv[3] : "");
     if (out && (b.text = calloc(b.place.bytes, 2)) == NULL)
         die("no memory for the output");

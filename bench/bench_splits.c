@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast the client of flow B reads alone: input, decompression, cutting and filling, into four buffers in
+ * How fast the client of splice reads alone: input, decompression, cutting and filling, into four buffers in
  * turn; nobody takes them.
  *
  *     bench_splits csv|lines|words|fixed|lengths|typedbytes [BYTES] < FILE
@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memfd.h"
-#include "fill.h"
-#include "input.h"
+#include "input/input.h"
+#include "splits/split_writer.h"
 
 enum { BUFFERS = 4 };
 
@@ -59,43 +59,43 @@ static uint8_t *pool_memory(uint64_t bytes)
     return memory;
 }
 
-static void read_more(hac_input *input, hac_fill *fill)
+static void read_more(hac_input *input, hac_split_writer *writer)
 {
     hac_error err = HAC_ERROR_NONE;
     struct pollfd p = {hac_input_wants(input), POLLIN, 0};
     uint64_t room, n = 0;
-    uint8_t *at = hac_fill_room(fill, &room);
+    uint8_t *at = hac_split_writer_space(writer, &room);
     (void)poll(&p, 1, p.fd < 0 ? 0 : -1);
     hac_status status = hac_input_read(input, at, room, &n, &err);
     if (status == HAC_AGAIN)
         return;
     must(status, &err);
     if (n == 0)
-        hac_fill_end(fill);
-    hac_fill_read(fill, n);
+        hac_split_writer_end(writer);
+    hac_split_writer_read(writer, n);
 }
 
-static uint64_t run(hac_input *input, hac_fill *fill, uint64_t room, struct rusage *ret_before)
+static uint64_t run(hac_input *input, hac_split_writer *writer, uint64_t room, struct rusage *ret_before)
 {
     hac_error err = HAC_ERROR_NONE;
-    hac_fill_state state = HAC_FILL_MORE;
+    hac_split_writer_state state = HAC_SPLIT_WRITER_MORE;
     uint8_t *memory[BUFFERS];
     size_t turn = 0;
     for (size_t i = 0; i < BUFFERS; i++)
         memory[i] = pool_memory(room);
     getrusage(RUSAGE_SELF, ret_before);
     uint64_t start = hac_now_ns();
-    hac_fill_memory(fill, memory[0], room);
-    hac_fill_begin(fill);
-    while (state != HAC_FILL_ENDED) {
-        must(hac_fill_cut(fill, &state, &err), &err);
-        if (state == HAC_FILL_MORE)
-            read_more(input, fill);
-        if (state == HAC_FILL_GROW)
+    hac_split_writer_memory(writer, memory[0], room);
+    hac_split_writer_begin(writer);
+    while (state != HAC_SPLIT_WRITER_ENDED) {
+        must(hac_split_writer_cut(writer, &state, &err), &err);
+        if (state == HAC_SPLIT_WRITER_MORE)
+            read_more(input, writer);
+        if (state == HAC_SPLIT_WRITER_GROW)
             must(hac_fail(&err, HAC_FAILED, "a record is longer than a split"), &err);
-        if (state == HAC_FILL_FULL) {
-            (void)hac_fill_close(fill);
-            hac_fill_memory(fill, memory[++turn % BUFFERS], room);
+        if (state == HAC_SPLIT_WRITER_FULL) {
+            (void)hac_split_writer_close(writer);
+            hac_split_writer_memory(writer, memory[++turn % BUFFERS], room);
         }
     }
     return start;
@@ -105,18 +105,18 @@ int main(int argc, char **argv)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_input *input = NULL;
-    hac_fill fill;
+    hac_split_writer writer;
     struct rusage before, after;
-    hac_cut_rule rule = {
+    hac_record_rule rule = {
         .format = argc > 1 ? format_of(argv[1]) : HAC_INPUT_NONE, .record_bytes = 16, .set_bytes = 1 << 20};
     uint64_t bytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 32 << 20;
     if (rule.format == HAC_INPUT_NONE) {
         fprintf(stderr, "usage: bench_splits csv|lines|words|fixed|lengths|typedbytes [BYTES] < FILE\n");
         return 2;
     }
-    must(hac_input_open(STDIN_FILENO, "stdin", false, &input, &err), &err);
-    hac_fill_init(&fill, &rule, false);
-    uint64_t start = run(input, &fill, hac_fill_bytes(bytes), &before);
+    must(hac_input_open(STDIN_FILENO, "stdin", false, NULL, &input, &err), &err);
+    hac_split_writer_init(&writer, &rule, false);
+    uint64_t start = run(input, &writer, hac_split_writer_bytes(bytes), &before);
     double seconds = hac_seconds_since(start);
     getrusage(RUSAGE_SELF, &after);
     double user = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
@@ -124,9 +124,9 @@ int main(int argc, char **argv)
     double system = (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
                     (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec) * 1e-6;
     printf("%-10s %12llu bytes %.3f s, processor %.3f + %.3f s, %.2f and %.2f GB/s\n", argv[1],
-           (unsigned long long)fill.end, seconds, user, system, (double)fill.end / seconds * 1e-9,
-           (double)fill.end / (user + system) * 1e-9);
-    hac_fill_clear(&fill);
+           (unsigned long long)writer.end, seconds, user, system, (double)writer.end / seconds * 1e-9,
+           (double)writer.end / (user + system) * 1e-9);
+    hac_split_writer_clear(&writer);
     hac_input_free(input);
     return 0;
 }

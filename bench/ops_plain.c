@@ -29,11 +29,11 @@ void plain_sum(const hac_span *spans, const hac_op_operand *operands)
 void plain_max(const hac_span *spans, const hac_op_operand *operands)
 {
     const double *restrict x = VECTOR(1);
-    double most = x[0];
-#pragma omp parallel for reduction(max : most)
+    double max = x[0];
+#pragma omp parallel for reduction(max : max)
     for (int64_t i = 0; i < ROWS(1); i++)
-        most = x[i] > most ? x[i] : most;
-    VECTOR(0)[0] = most;
+        max = x[i] > max ? x[i] : max;
+    VECTOR(0)[0] = max;
 }
 
 void plain_dot(const hac_span *spans, const hac_op_operand *operands)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of logic files (flow D); run.py calls it. Product and peers take turns in one run.
+"""The benchmark of logic files (opsplit); run.py calls it. Product and peers take turns in one run.
 
 k-means and PageRank are docs/examples with inputs of their own and a fixed number of rounds. Peers are peer_opsplit.c (plain
 loops with OpenMP) and peer_opsplit.py (NumPy, SciPy); their answers are compared. Every time is without reading the input

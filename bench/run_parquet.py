@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of queries over Parquet files (flow E); run.py calls it. Product and peers take turns in one run.
+"""The benchmark of queries over Parquet files (parquet); run.py calls it. Product and peers take turns in one run.
 
 The file is like TPC-H's lineitem, written by DuckDB (snappy); the peers are DuckDB, Polars and pyarrow with as many
 threads as there are cores. Every answer is compared with DuckDB's. The page cache is warm.

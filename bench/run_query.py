@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of queries (flow C), part by part; run.py calls it. Product and peers take turns in one run.
+"""The benchmark of queries, part by part; run.py calls it. Product and peers take turns in one run.
 
 Peers: DuckDB and Polars from build/python (`./dev bench` puts them there), with as many threads as there are cores; a
 C++ program and a Python streaming job, both here. Every answer is compared with the peers'.
@@ -378,7 +378,7 @@ def hot_line(groups, name, keys, skew, turns):
     for hot in ("on", "off"):
         groups.product(hot)
         query[hot] = groups.receipt()["query"]
-        if query[hot]["way"] != "device" or query[hot]["hot_keys"]["on"] != (hot == "on"):
+        if query[hot]["engine"] != "device" or query[hot]["hot_keys"]["on"] != (hot == "on"):
             raise RuntimeError(f"hot keys {hot}: not what was asked for: {query[hot].get('remark')}")
     line = {"device": name, "rows": query["on"]["rows_read"], "keys": keys, "skew": skew, "query": query,
             "on_seconds": times["on"], "off_seconds": times["off"]}
@@ -389,7 +389,7 @@ def hot_line(groups, name, keys, skew, turns):
 
 
 def hot(build, quick):
-    """Flow C's kernels with hot keys and without, on all that run them."""
+    """Device kernels with hot keys and without, on all that run them."""
     lines = []
     for name, vendor, profile, rows in HOT_DEVICES:
         machine = Machine(build, profile, vendor)
@@ -448,11 +448,11 @@ def groups_markdown(lines):
     out = ["## Group by", "", f"sum (f64) and count of {lines[0]['rows'] / 1e6:g} M rows in memory: hac's columns lie in pool "
            "memory, DuckDB's in its own table. Counted is from the",
            "call to the result as Arrow columns, on our side to having read them all.", "",
-           "| line | hac ms | DuckDB ms | ratio | goal | way |", "|---|--:|--:|--:|--:|---|"]
+           "| line | hac ms | DuckDB ms | ratio | goal | engine |", "|---|--:|--:|--:|--:|---|"]
     for r in lines:
         ratio = f"{r['ratio']:.2f}" if r["ratio"] else ""
         out.append(f"| {r['line']} | {ms(r['seconds'])} | {ms(r['duckdb_seconds'])} | {ratio} | {r['goal'] or ''} | "
-                   f"{r['query']['way']} |")
+                   f"{r['query']['engine']} |")
     return out + [""]
 
 
@@ -475,7 +475,7 @@ def rate_of(query, name):
 
 
 def hot_markdown(lines):
-    out = ["## Hot keys", "", "Flow C's kernels with hot keys and without, `--way flow-c --hot-keys on|off`: sum(key) and count(), which need no",
+    out = ["## Hot keys", "", "Device kernels with hot keys and without, `--engine device --hot-keys on|off`: sum(key) and count(), which need no",
            "f64. *Hits* are rows behind the sample whose keys were chosen as hot, *local* those reduced in local memory, of other",
            "keys, too: lock-step kernels fill it up. *Promised* is the hot keys' part of the sample.", "",
            "| device | rows | keys | | on ms | off ms | off ÷ on | hot set | promised | hits | local |",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job costs beside its work: round trips of 4 KiB with a backend that does nothing, and with the real one."""
+"""What a job costs beside its work: round trips of 4 KiB with a backend that does nothing, and with the real one, which also
+runs a query over 4 KiB of CSV."""
 
 import os
 
@@ -29,21 +30,24 @@ def start(build, null):
 
 
 def run(build, quick):
-    """Each of both three times, one after the other; the turn with the least median counts."""
+    """Each three times, one after the other; the turn with the lowest median counts."""
     jobs, turns = (5000, 1) if quick else (20000, 3)
-    found = {"null": [], "real": []}
+    found = {"null": [], "real": [], "query": []}
     machines = {}
     try:
-        for name in found:
+        for name in ("null", "real"):
             machines[name] = start(build, name == "null")
+        machines["query"] = machines["real"]
         for turn in range(turns):
             for name, lines in found.items():
-                lines.append(machines[name].program("bench_roundtrip", jobs, machines[name].daemon()))
+                words = ["query"] if name == "query" else []
+                lines.append(machines[name].program("bench_roundtrip", jobs, machines[name].daemon(), *words))
                 print(f"  round trips, {name}, turn {turn + 1}: p50 {lines[-1]['job']['p50']} µs, p99 {lines[-1]['job']['p99']} µs",
                       flush=True)
     finally:
-        for machine in machines.values():
-            machine.close()
+        for name in ("null", "real"):
+            if name in machines:
+                machines[name].close()
     best = {name: min(lines, key=lambda line: line["job"]["p50"]) for name, lines in found.items()}
     return {**best, "turns": found, "load": os.getloadavg()[0]}
 
@@ -54,9 +58,11 @@ def markdown(found):
     out = ["## Round trips", "", f"4 KiB of pool memory in, 4 KiB out, one job after the other (`bench_roundtrip`, "
            f"{found['null']['jobs']} jobs; of {len(found['turns']['null'])} turns the one with the least median; load average "
            f"{found['load']:.1f} at the end). The null backend says of every task that it is done; the real one sorts 1,024 keys. "
-           "A question is one that hacd answers without a job. Times in µs.", "",
+           "The query is one sum over 4 KiB of CSV that travel inside the message. A question is one that hacd answers without a job. "
+           "Times in µs.", "",
            "| | p50 | p90 | p99 | p99.9 | least | goal |", "|---|--:|--:|--:|--:|--:|---|"]
     for name, key, kind, goal in (("job, null backend", "null", "job", "p50 150, p99 1,000"), ("job, sort on the CPU", "real", "job", ""),
+                                  ("query of CSV on the CPU", "query", "job", ""),
                                   ("question", "null", "question", "")):
         line = found[key][kind]
         out.append(f"| {name} | {line['p50']:.0f} | {line['p90']:.0f} | {line['p99']:.0f} | {line['p999']:.0f} | "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of streams (flow B); run.py calls it. Product and peers take turns in one run.
+"""The benchmark of streams (splice); run.py calls it. Product and peers take turns in one run.
 
 The same four columns in every format (make_input sales-…), grouped by a key of 1,000 values; the peers are DuckDB's and
 Polars' readers with as many threads as there are cores, their answers are compared. Counted are the wall time and the

@@ -51,11 +51,22 @@ macro(hac_quick_folder)
   endif()
 endmacro()
 
+# hac_private_headers(TARGET): a module's own files include each other from the root of its sources ("jobs/job.h"), and
+# its test helpers by name. No other module sees either.
+function(hac_private_headers target)
+  foreach(folder src tests)
+    if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+      target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+    endif()
+  endforeach()
+endfunction()
+
 # hac_module(TARGET [USES target…]): a library of ours: flags, its own include directory, its uses.
 function(hac_module target)
   cmake_parse_arguments(arg "" "" "USES;LIBS" ${ARGN})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
   target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE hac_flags ${arg_LIBS})
+  hac_private_headers(${target})
 endfunction()
 
 # hac_version_script(SYMBOLS VARIABLE): a linker's export list from a file with a function a line, which a test compares
@@ -97,6 +108,7 @@ function(hac_test name)
   if(HAC_SANITIZE)
     target_compile_definitions(${name} PRIVATE HAC_SANITIZED)
   endif()
+  hac_private_headers(${name})
   target_link_libraries(${name} PRIVATE ${arg_USES} hac_flags PkgConfig::CMOCKA)
   # assert() stays on in tests, whatever the build type
   target_compile_options(${name} PRIVATE -UNDEBUG)
@@ -156,6 +168,7 @@ function(hac_fuzz_target name)
       set_tests_properties(${program} PROPERTIES TIMEOUT 60 LABELS quick)
     endif()
     target_compile_definitions(${program} PRIVATE ${arg_DEFINITIONS})
+    hac_private_headers(${program})
     target_include_directories(${program} PRIVATE ${arg_INCLUDES})
     target_link_libraries(${program} PRIVATE ${arg_USES} hac_flags m)
   endforeach()

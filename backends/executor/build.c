@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The builder: turns program sources into binaries for one device. After a program is built, the known-answer
- * tests of all codelets that use it are run (PoCL compiles at the first launch); then binary and outcome are
- * saved together. Nothing of a user is ever seen here.
+ * The builder: turns program sources into binaries for one device. After building a program it runs the
+ * known-answer tests of all codelets that use the program, and saves the binary and the outcome together. No
+ * user's data is ever seen here.
  *
- * A driver may end the process while it compiles or tests. A file beside the binary counts how often, and
- * after three times the program counts as not to be had.
+ * A driver may end the process while it compiles or tests. A file beside the binary counts how often that
+ * happened; after three times the program counts as unavailable.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,11 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/type.h"
+#include "codelet/codelet.h"
+#include "codelets.h"
 #include "modes.h"
-#include "opencl/codelet.h"
+#include "opencl/codelets.h"
+#include "opencl/device.h"
 #include "opencl/device_open.h"
 #include "opencl/programs.h"
 #include "sandbox.h"
@@ -39,14 +42,14 @@ HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
 typedef struct builder {
     hac_parent *parent;
     hac_device *device;
-    const char *queue[MAX_PROGRAMS]; /* names of the program table, next one first */
+    const char *queue[MAX_PROGRAMS]; /* names in the program table, the next one first */
     size_t n_queue;
     uint32_t done, of;
     char failures[MAX_FAILURES][HAC_ERROR_MESSAGE_SIZE + 96];
     size_t n_failures;
     char self_test[HAC_ERROR_MESSAGE_SIZE];
-    int image_fd;                       /* where an image goes when the queue is through; -1: nowhere */
-    const char *in_image[MAX_PROGRAMS]; /* what it is to have, in the order of the program table */
+    int image_fd;                       /* where the image goes when the queue is empty; -1: no image */
+    const char *in_image[MAX_PROGRAMS]; /* programs of the image, in the order of the program table */
     size_t n_in_image;
     char left_out[HAC_ERROR_MESSAGE_SIZE]; /* the first program that could not be built, and why */
 } builder;
@@ -79,7 +82,8 @@ static void put_in_front(builder *b, const char *name)
 static bool is_used_by_a_codelet(const builder *b, const char *name)
 {
     const hac_device_facts *facts = hac_device_get_facts(b->device);
-    for (const hac_codelet *c = hac_codelets(); c->name != NULL; c++)
+    const hac_codelet *c;
+    for (size_t i = 0; (c = hac_codelet_at(i)) != NULL; i++)
         for (int type = HAC_TYPE_NONE + 1; type < HAC_TYPE_COUNT && c->program != NULL; type++) {
             const char *program = c->program(facts, (hac_type)type);
             if (program != NULL && strcmp(program, name) == 0)
@@ -88,7 +92,7 @@ static bool is_used_by_a_codelet(const builder *b, const char *name)
     return false;
 }
 
-/* The last of the list is put in front first, so that the order stays. */
+/* The last of the list is put in front first, which keeps the order. */
 static hac_status enqueue(builder *b, const Hac__Executor__Build *build, hac_error *err)
 {
     for (size_t i = 0; i < build->n_programs; i++)
@@ -98,7 +102,7 @@ static hac_status enqueue(builder *b, const Hac__Executor__Build *build, hac_err
         put_in_front(b, known_program(build->programs[i]));
     if (build->n_programs > 0)
         return HAC_OK;
-    /* All there are: for later. Jobs that run now go first, on this device's cores, too. */
+    /* No names means all programs, for later. Running jobs go first, also on the cores of this device. */
     if (!hac_setup_yield_to_others())
         hac_log(HAC_LOG_DEBUG, "the builder's priority stays as it is");
     size_t n = 0;
@@ -110,7 +114,7 @@ static hac_status enqueue(builder *b, const Hac__Executor__Build *build, hac_err
     return HAC_OK;
 }
 
-/* An image has what the codelets use on this device, and the self-test; somebody waits for it. */
+/* An image has all programs that codelets use on this device, and the self-test. Somebody waits for it. */
 static hac_status enqueue_image(builder *b, int fd, hac_error *err)
 {
     if (b->image_fd >= 0)
@@ -118,7 +122,7 @@ static hac_status enqueue_image(builder *b, int fd, hac_error *err)
     b->image_fd = fd;
     b->n_in_image = 0;
     if (fd < 0)
-        return hac_fail(err, HAC_PROTOCOL, "an image, and no descriptor for it");
+        return hac_fail(err, HAC_PROTOCOL, "a request for an image has no descriptor");
     size_t n = 0;
     while (hac_programs()[n].name != NULL)
         n++;
@@ -142,11 +146,11 @@ static void add_failure(builder *b, const char *codelet, int type, const char *m
             *c = ' ';
 }
 
-/* Several codelets may share one test: it is run once and counts for all of them. */
+/* Codelets may share a test: it runs once and counts for all of them. */
 static bool has_been_tested(const hac_codelet *codelet)
 {
-    for (const hac_codelet *c = hac_codelets(); c != codelet; c++)
-        if (c->known_answer == codelet->known_answer)
+    for (size_t i = 0; hac_codelet_at(i) != codelet; i++)
+        if (hac_codelet_at(i)->known_answer == codelet->known_answer)
             return true;
     return false;
 }
@@ -158,7 +162,8 @@ static void test_codelet(builder *b, const hac_codelet *codelet, int type)
         return;
     if (strcmp(codelet->name, SELF_TEST) == 0)
         memcpy(b->self_test, err.message, sizeof b->self_test);
-    for (const hac_codelet *c = codelet; c->name != NULL; c++)
+    const hac_codelet *c;
+    for (size_t i = 0; (c = hac_codelet_at(i)) != NULL; i++)
         if (c->known_answer == codelet->known_answer)
             add_failure(b, c->name, type, err.message);
 }
@@ -166,7 +171,8 @@ static void test_codelet(builder *b, const hac_codelet *codelet, int type)
 static void test_program(builder *b, const char *program)
 {
     const hac_device_facts *facts = hac_device_get_facts(b->device);
-    for (const hac_codelet *c = hac_codelets(); c->name != NULL; c++) {
+    const hac_codelet *c;
+    for (size_t i = 0; (c = hac_codelet_at(i)) != NULL; i++) {
         if (c->program == NULL || c->known_answer == NULL || has_been_tested(c))
             continue;
         for (int type = HAC_TYPE_NONE + 1; type < HAC_TYPE_COUNT; type++) {
@@ -177,10 +183,11 @@ static void test_program(builder *b, const char *program)
     }
 }
 
-/* What the tests said when the program was built, from its file. */
+/* Reads from the program's file what the tests said when the program was built. */
 static void recall_failures(builder *b, const char *program)
 {
-    for (const hac_codelet *c = hac_codelets(); c->name != NULL; c++)
+    const hac_codelet *c;
+    for (size_t i = 0; (c = hac_codelet_at(i)) != NULL; i++)
         for (int type = HAC_TYPE_NONE + 1; type < HAC_TYPE_COUNT; type++) {
             size_t bytes = 0;
             const char *line = hac_program_failure(b->device, program, c->name, (hac_type)type, &bytes);
@@ -215,8 +222,8 @@ static char *attempts_file(const builder *b, const char *program)
 }
 
 /*
- * The driver's deaths are counted where they happen: in handlers of the signals it dies of, and of exit(). A
- * SIGKILL counts for nothing: it is hacd's, which may leave at any time.
+ * A driver that ends the process is counted in handlers of its signals and of exit(). SIGKILL does not count:
+ * it comes from hacd, which may stop at any time.
  */
 static struct {
     char path[4096];
@@ -234,7 +241,7 @@ static void write_death(void)
     death.armed = 0;
     int fd = open(death.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd >= 0 && write(fd, death.count, strlen(death.count)) < 0)
-        death.armed = 0; /* nothing can be done about it here */
+        death.armed = 0; /* nothing can be done about a failure here */
 }
 
 static void on_deadly_signal(int number)
@@ -249,7 +256,7 @@ static void arm(const char *path, unsigned deaths)
     static bool registered;
     snprintf(death.path, sizeof death.path, "%s", path);
     snprintf(death.count, sizeof death.count, "%u\n", deaths + 1);
-    /* anew for each program: a driver may have put its own handlers there */
+    /* again for each program: the driver may have installed its own handlers */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], on_deadly_signal);
     if (!registered)
@@ -257,7 +264,8 @@ static void arm(const char *path, unsigned deaths)
     death.armed = 1;
 }
 
-/* HAC_DEVICE when the driver has died of this program too often. Without a directory nothing is counted. */
+/* HAC_DEVICE: the driver has ended the process too often while it built this program. Without a directory
+ * nothing is counted. */
 static hac_status begin_attempt(const char *path, hac_error *err)
 {
     unsigned deaths = 0;
@@ -275,7 +283,7 @@ static hac_status begin_attempt(const char *path, hac_error *err)
 
 /* One program ------------------------------------------------------------------------------------- */
 
-/* A driver that cannot write only says that it failed. */
+/* A driver that cannot write its files only says that it failed. */
 static void say_if_full(hac_error *err)
 {
     static const char some[64 << 10];
@@ -362,7 +370,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What was built as one file. */
+/* Writes all built programs to one file. */
 static hac_status send_image(builder *b, hac_error *err)
 {
     hac_error result = HAC_ERROR_NONE;
@@ -415,7 +423,7 @@ static hac_status receive(builder *b, hac_error *err)
     if (builds)
         return enqueue(b, command->build, err);
     if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN)
-        return hac_fail(err, HAC_NOT_FOUND, "hacd wants this builder to leave");
+        return hac_fail(err, HAC_NOT_FOUND, "hacd asked this builder to exit");
     return hac_fail(err, HAC_PROTOCOL, "a command that builders do not know (%d)", (int)command->what_case);
 }
 
@@ -423,7 +431,7 @@ static hac_status serve(builder *b, hac_error *err)
 {
     for (;;) {
         hac_status status = HAC_OK;
-        /* between two programs: what is wanted most urgently may have changed */
+        /* between two programs, since the most urgent one may have changed */
         while (status == HAC_OK && (b->n_queue == 0 || hac_parent_has_command(b->parent)))
             status = receive(b, err);
         if (status == HAC_OK)

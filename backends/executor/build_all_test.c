@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which a builder works, and at whose expense. Needs PoCL. */
+/* The order in which a builder works, and the CPU time it takes from others. Needs PoCL. */
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test_child.h"
+#include "tests/test_child.h"
 
-/* How many of the child's threads have that scheduling policy, of *ret_all. */
+/* How many of the child's threads have that scheduling policy; *ret_all is the number of threads. */
 static unsigned count_policy(const test_child *child, int policy, unsigned *ret_all)
 {
     char path[64];
@@ -29,17 +29,17 @@ static unsigned count_policy(const test_child *child, int policy, unsigned *ret_
     return found;
 }
 
-/* What is asked for while others are being built comes next. */
+/* A program that is requested while others are being built comes next. */
 static void test_urgent_one_first(void **state)
 {
     (void)state;
     char *fresh = test_make_directory();
-    test_setup with = test_usual;
+    test_setup with = test_defaults;
     with.program_directory = fresh;
     const char *list[] = {"selftest", "bitonic.block.64", "bitonic.block.32"};
     test_child *child = test_start("--build");
     test_send_setup(child, &with);
-    for (size_t i = 0; i < 3; i++) /* each in front of the ones before, as they are all there at the start */
+    for (size_t i = 0; i < 3; i++) /* each before the previous ones, as all requests are there at the start */
         test_send_build(child, &list[2 - i], 1);
     for (size_t i = 0; i < 3; i++) {
         Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
@@ -55,14 +55,14 @@ static void test_urgent_one_first(void **state)
     test_remove_directory(fresh);
 }
 
-/* Without names, everything, for later: no thread takes time from jobs, those of the driver least of all.
- * (That all programs can be built is seen by whoever builds them for the tests with a daemon.) */
+/* Without names, everything, for later: no thread, least of all the driver's, takes time from jobs. (Building
+ * the programs for the tests with a daemon shows that all of them can be built.) */
 static void test_for_later(void **state)
 {
     (void)state;
     unsigned threads = 0, idle = 0;
     test_child *child = test_start("--build");
-    test_send_setup(child, &test_usual);
+    test_send_setup(child, &test_defaults);
     test_send_build(child, NULL, 0);
     for (int tries = 0; tries < 3000 && (threads < 2 || idle < threads); tries++) {
         usleep(10000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The builder, from outside. Needs PoCL. */
+/* The builder from outside. Needs PoCL. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,17 +12,17 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "test_child.h"
+#include "tests/test_child.h"
 
-/* Path of the only program whose name starts with `prefix`, malloc'ed; NULL: none. */
+/* The path of the only program whose name starts with `prefix`, malloc'ed; NULL: none. */
 static char *find_file(const char *prefix)
 {
     char *found = NULL;
-    DIR *outer = opendir(test_usual.program_directory);
+    DIR *outer = opendir(test_defaults.program_directory);
     assert_non_null(outer);
     for (struct dirent *d; (d = readdir(outer)) != NULL;) {
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s", test_usual.program_directory, d->d_name);
+        snprintf(path, sizeof path, "%s/%s", test_defaults.program_directory, d->d_name);
         DIR *inner = d->d_name[0] == '.' ? NULL : opendir(path);
         for (struct dirent *f; inner != NULL && (f = readdir(inner)) != NULL;)
             if (strncmp(f->d_name, prefix, strlen(prefix)) == 0) {
@@ -39,11 +39,11 @@ static char *find_file(const char *prefix)
 static void test_first_and_second(void **state)
 {
     (void)state;
-    double first = test_build(&test_usual, (const char *[]){"selftest"}, 1);
+    double first = test_build(&test_defaults, (const char *[]){"selftest"}, 1);
     hac_autofree char *file = find_file("selftest-");
     assert_non_null(file);
     assert_null(find_file("selftest.attempts"));
-    double second = test_build(&test_usual, (const char *[]){"selftest"}, 1);
+    double second = test_build(&test_defaults, (const char *[]){"selftest"}, 1);
     print_message("selftest: built in %.0f ms, found in %.0f ms\n", first * 1e3, second * 1e3);
 }
 
@@ -68,11 +68,11 @@ static long size_of(const char *path)
     return st.st_size;
 }
 
-/* Whatever happens to a file, it is made anew; nothing crashes. */
+/* Whatever happens to a file, it is made again; nothing crashes. */
 static void test_damaged_files(void **state)
 {
     (void)state;
-    test_build(&test_usual, (const char *[]){"selftest"}, 1);
+    test_build(&test_defaults, (const char *[]){"selftest"}, 1);
     hac_autofree char *file = find_file("selftest-");
     long size = size_of(file);
     const struct {
@@ -94,11 +94,11 @@ static void test_damaged_files(void **state)
                  {-1, (int)size - 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         damage(file, cases[i].keep, cases[i].flip_at);
-        test_build(&test_usual, (const char *[]){"selftest"}, 1);
+        test_build(&test_defaults, (const char *[]){"selftest"}, 1);
         assert_int_equal(size_of(file), size);
     }
     assert_int_equal(chmod(file, 0622), 0); /* somebody else could have written it */
-    test_build(&test_usual, (const char *[]){"selftest"}, 1);
+    test_build(&test_defaults, (const char *[]){"selftest"}, 1);
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
@@ -108,24 +108,24 @@ static void test_unknown_program(void **state)
 {
     (void)state;
     test_child *child = test_start("--build");
-    test_send_setup(child, &test_usual);
+    test_send_setup(child, &test_defaults);
     test_send_build(child, (const char *[]){"no.such"}, 1);
     assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "no.such"));
     assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
     test_child_free(child);
 }
 
-/* The driver's folder is full: that is said, and not only that a program cannot be built. */
+/* The driver's folder is full: the message says so, and not only that a program cannot be built. */
 static void test_full(void **state)
 {
     (void)state;
-    test_setup setup = test_usual;
+    test_setup setup = test_defaults;
     char *program = test_make_directory(), *scratch = test_make_directory();
     setup.program_directory = program;
     setup.scratch_directory = scratch;
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", scratch, "tmpfs", 0, "size=16k") != 0)
-        skip(); /* takes root */
+        skip(); /* needs root */
     static const char some[16 << 10];
     hac_autofree char *filler = NULL;
     assert_true(asprintf(&filler, "%s/filler", scratch) > 0);
@@ -148,11 +148,11 @@ static void test_full(void **state)
     test_remove_directory(scratch);
 }
 
-/* A program that has ended its builder three times is given up, and the others are not. */
+/* A program that has ended its builder three times is given up; the others are built. */
 static void test_attempts(void **state)
 {
     (void)state;
-    test_build(&test_usual, (const char *[]){"selftest"}, 1);
+    test_build(&test_defaults, (const char *[]){"selftest"}, 1);
     hac_autofree char *file = find_file("selftest-");
     hac_autofree char *attempts = NULL;
     assert_true(asprintf(&attempts, "%.*s/selftest.attempts", (int)(strrchr(file, '/') - file), file) > 0);
@@ -161,7 +161,7 @@ static void test_attempts(void **state)
         hac_autofclose FILE *f = fopen(attempts, "we");
         fprintf(f, "%d\n", i);
         fflush(f);
-        test_build(&test_usual, (const char *[]){"selftest"}, 1);
+        test_build(&test_defaults, (const char *[]){"selftest"}, 1);
         assert_int_not_equal(access(attempts, F_OK), 0);
     }
     assert_int_equal(unlink(file), 0);
@@ -169,7 +169,7 @@ static void test_attempts(void **state)
     fprintf(f, "3\n");
     fflush(f);
     test_child *child = test_start("--build");
-    test_send_setup(child, &test_usual);
+    test_send_setup(child, &test_defaults);
     test_send_build(child, (const char *[]){"selftest"}, 1);
     Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
     assert_int_equal(built->code, HAC_DEVICE);
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_unknown_program),
         cmocka_unit_test(test_attempts),
-        cmocka_unit_test(test_full), /* last: it leaves the mounts that are everybody's */
+        cmocka_unit_test(test_full), /* last, since it leaves the common mount namespace */
     };
     return cmocka_run_group_tests(tests, test_make_directories, test_remove_directories);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocol of an executor, from outside: a real hac-executor on a socket pair. Needs PoCL. */
+/* The executor's protocol from outside: a real hac-executor on a socket pair. Needs PoCL. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -17,14 +17,14 @@
 #include "base/clock.h"
 #include "base/memfd.h"
 #include "base/test_support.h"
-#include "test_child.h"
+#include "tests/test_child.h"
 
 #define ITEMS 65536u
 
 static int set_up(void **state)
 {
     test_make_directories(state);
-    test_build(&test_usual, (const char *[]){"selftest"}, 1);
+    test_build(&test_defaults, (const char *[]){"selftest"}, 1);
     return 0;
 }
 
@@ -39,8 +39,8 @@ static test_child *start_ready(const test_setup *with)
     return child;
 }
 
-/* A Run command of at most two spans, and its answer. */
-typedef struct request {
+/* A Run command with at most two spans, and its answer. */
+typedef struct test_request {
     const char *codelet;
     uint32_t type;
     uint64_t first, count;
@@ -49,10 +49,10 @@ typedef struct request {
     uint64_t params[2];
     size_t n_params;
     uint64_t descriptor;
-    uint64_t behind;
+    uint64_t predecessor;
     const char *then[4];
     size_t n_then;
-} request;
+} test_request;
 
 static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes)
 {
@@ -65,7 +65,7 @@ static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes
 }
 
 /* Returns the task's number. */
-static uint64_t send_run(test_child *child, const request *r)
+static uint64_t send_run(test_child *child, const test_request *r)
 {
     static uint64_t serial;
     Hac__Executor__Run run;
@@ -82,7 +82,7 @@ static uint64_t send_run(test_child *child, const request *r)
     run.params = (uint64_t *)(uintptr_t)r->params;
     run.n_params = r->n_params;
     run.descriptor = r->descriptor;
-    run.behind = r->behind;
+    run.predecessor = r->predecessor;
     run.then = (char **)(uintptr_t)r->then;
     run.n_then = r->n_then;
     Hac__Executor__Command command;
@@ -93,20 +93,20 @@ static uint64_t send_run(test_child *child, const request *r)
     return run.task;
 }
 
-static Hac__Executor__Done *ask(test_child *child, request r)
+static Hac__Executor__Done *ask(test_child *child, test_request r)
 {
     (void)send_run(child, &r);
     return test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done;
 }
 
-static request sum_request(uint64_t first, uint64_t count)
+static test_request sum_request(uint64_t first, uint64_t count)
 {
-    return (request){.codelet = "selftest.sum",
-                     .type = HAC_TYPE_U32,
-                     .first = first,
-                     .count = count,
-                     .spans = {span(7, 0, ITEMS * 4)},
-                     .n_spans = 1};
+    return (test_request){.codelet = "selftest.sum",
+                          .type = HAC_TYPE_U32,
+                          .first = first,
+                          .count = count,
+                          .spans = {span(7, 0, ITEMS * 4)},
+                          .n_spans = 1};
 }
 
 static uint64_t fill(uint32_t *items)
@@ -137,20 +137,20 @@ static void check_sum(const test_setup *with)
 static void test_sum(void **state)
 {
     (void)state;
-    check_sum(&test_usual);
+    check_sum(&test_defaults);
 }
 
-/* What is sent ahead is left out once a task that it waits for, or one behind that, has failed. */
+/* Tasks that were sent ahead are skipped once a task that they depend on, directly or not, has failed. */
 static void test_left_out(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
     (void)fill(items);
-    request fails = {.codelet = "no.such"}, sum = sum_request(0, ITEMS);
+    test_request fails = {.codelet = "no.such"}, sum = sum_request(0, ITEMS);
     uint64_t first = send_run(child, &sum), failed = send_run(child, &fails);
     const struct {
-        uint64_t behind;
+        uint64_t predecessor;
         hac_status code;
     } cases[] = {{0, HAC_OK},
                  {first, HAC_CANCELLED},
@@ -161,7 +161,7 @@ static void test_left_out(void **state)
     assert_int_equal(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done->code, HAC_OK);
     assert_int_equal(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done->code, HAC_UNSUPPORTED);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sum.behind = cases[i].behind;
+        sum.predecessor = cases[i].predecessor;
         Hac__Executor__Done *done = ask(child, sum);
         assert_int_equal(done->code, cases[i].code);
         assert_int_equal(done->n_values, cases[i].code == HAC_OK);
@@ -170,21 +170,21 @@ static void test_left_out(void **state)
     assert_int_equal(test_end(child), 0);
 }
 
-/* Tasks that come together: answers in their order; those of brief ones wait for each other, a failure does
- * not wait, and what is behind it is left out. */
+/* Tasks that arrive together are answered in order. Answers of batched tasks wait for each other; a failure
+ * does not wait, and the tasks after it are skipped. */
 static void test_together(void **state)
 {
     (void)state;
     enum { RUNS = 6 };
     static const hac_status wanted[RUNS] = {HAC_OK,        HAC_OK,        HAC_UNSUPPORTED,
                                             HAC_CANCELLED, HAC_CANCELLED, HAC_OK};
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
     uint64_t sum = fill(items);
     Hac__Executor__Span whole = span(7, 0, ITEMS * 4), *spans[] = {&whole};
     Hac__Executor__Run runs[RUNS], *list[RUNS];
     Hac__Executor__Command command;
-    for (int brief = 0; brief < 2; brief++) {
+    for (int batched = 0; batched < 2; batched++) {
         unsigned seen = 0, reports = 0;
         hac__executor__command__init(&command);
         for (unsigned i = 0; i < RUNS; i++) {
@@ -195,8 +195,8 @@ static void test_together(void **state)
             runs[i].count = ITEMS;
             runs[i].spans = spans;
             runs[i].n_spans = 1;
-            runs[i].brief = brief;
-            runs[i].behind = wanted[i] == HAC_CANCELLED ? 1000 : 0;
+            runs[i].batched = batched;
+            runs[i].predecessor = wanted[i] == HAC_CANCELLED ? 1000 : 0;
         }
         command.runs = list;
         command.n_runs = RUNS;
@@ -210,7 +210,7 @@ static void test_together(void **state)
             }
         }
         assert_int_equal(seen, RUNS);
-        assert_true(brief ? reports >= 3 && reports <= RUNS : reports == RUNS);
+        assert_true(batched ? reports >= 3 && reports <= RUNS : reports == RUNS);
     }
     hac_memfd_unmap(items, ITEMS * 4);
     assert_int_equal(test_end(child), 0);
@@ -219,7 +219,7 @@ static void test_together(void **state)
 static void test_sum_with_copies(void **state)
 {
     (void)state;
-    test_setup with = test_usual;
+    test_setup with = test_defaults;
     with.copy_memory = true;
     check_sum(&with);
 }
@@ -227,17 +227,17 @@ static void test_sum_with_copies(void **state)
 static void test_sum_pinned_to_one_cpu(void **state)
 {
     (void)state;
-    test_setup with = test_usual;
+    test_setup with = test_defaults;
     with.affinity[0] = 0;
     with.n_affinity = 1;
     check_sum(&with);
 }
 
-/* Every thread is where Setup said, and there is one worker. */
+/* Every thread is on the CPUs of Setup, and there is one worker. */
 static void test_pinning(void **state)
 {
     (void)state;
-    test_setup with = test_usual;
+    test_setup with = test_defaults;
     with.n_affinity = 1;
     test_child *child = start_ready(&with);
     char command[160], line[64];
@@ -257,7 +257,7 @@ static void test_pinning(void **state)
 static void test_cpu_that_is_not_there(void **state)
 {
     (void)state;
-    test_setup with = test_usual;
+    test_setup with = test_defaults;
     with.affinity[0] = 1023;
     with.n_affinity = 1;
     test_child *child = test_start(NULL);
@@ -267,12 +267,13 @@ static void test_cpu_that_is_not_there(void **state)
     test_child_free(child);
 }
 
-/* A busy machine makes single calls long, so the shortest of many are compared: as many as it takes, and the
- * bounds hold for no executor that is not slowed, or slowed twice. One CPU each: nobody waits for helpers. */
+/* A busy machine makes single calls long, so the shortest of many calls are compared, of as many as it takes.
+ * The bounds fit no executor that is not slowed down, or is slowed down twice. Each has one CPU, so that
+ * nothing waits for helpers. */
 static void test_slowdown(void **state)
 {
     (void)state;
-    test_setup with = test_usual;
+    test_setup with = test_defaults;
     with.affinity[0] = 0;
     with.n_affinity = 1;
     test_child *plain = start_ready(&with);
@@ -295,7 +296,7 @@ static void test_slowdown(void **state)
     }
 }
 
-static void expect_refused(test_child *child, request r, hac_status code, const char *text)
+static void expect_refused(test_child *child, test_request r, hac_status code, const char *text)
 {
     Hac__Executor__Done *done = ask(child, r);
     assert_int_equal(done->code, code);
@@ -307,10 +308,10 @@ static void expect_refused(test_child *child, request r, hac_status code, const 
 static void test_bad_tasks(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
     uint64_t sum = fill(items);
-    request r = sum_request(0, ITEMS);
+    test_request r = sum_request(0, ITEMS);
 
     r.codelet = "no.such";
     expect_refused(child, r, HAC_UNSUPPORTED, "no.such");
@@ -348,7 +349,7 @@ static void test_bad_tasks(void **state)
 static void test_buffers_come_and_go(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     Hac__Executor__BufferRemove remove;
     hac__executor__buffer_remove__init(&remove);
     Hac__Executor__Command command;
@@ -363,7 +364,7 @@ static void test_buffers_come_and_go(void **state)
         expect_refused(child, sum_request(0, ITEMS), HAC_INVALID, "not registered");
         hac_memfd_unmap(items, ITEMS * 4);
     }
-    remove.buffer = 12345; /* never there: no harm */
+    remove.buffer = 12345; /* it never existed: no error */
     test_send(child, &command, NULL, 0);
     assert_int_equal(test_end(child), 0);
 }
@@ -372,7 +373,7 @@ static void test_buffers_come_and_go(void **state)
 static void test_unsealed_buffer(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     hac_autoclose int fd = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_int_equal(ftruncate(fd, ITEMS * 4), 0);
     Hac__Executor__BufferAdd add;
@@ -402,24 +403,24 @@ static void add_descriptor(test_child *child, uint64_t number, int fd)
 
 enum { INPUT_END = 1000002 };
 
-static request read_request(uint64_t offset, uint64_t first, uint64_t count)
+static test_request read_request(uint64_t offset, uint64_t first, uint64_t count)
 {
-    return (request){.codelet = "io.read",
-                     .first = first,
-                     .count = count,
-                     .spans = {span(1, 64, 1 << 20)},
-                     .n_spans = 1,
-                     .params = {offset, INPUT_END},
-                     .n_params = 2,
-                     .descriptor = 5};
+    return (test_request){.codelet = "io.read",
+                          .first = first,
+                          .count = count,
+                          .spans = {span(1, 64, 1 << 20)},
+                          .n_spans = 1,
+                          .params = {offset, INPUT_END},
+                          .n_params = 2,
+                          .descriptor = 5};
 }
 
 static void test_io_read(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     char path[512];
-    snprintf(path, sizeof path, "%s/input", test_usual.scratch_directory);
+    snprintf(path, sizeof path, "%s/input", test_defaults.scratch_directory);
     hac_autoclose int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     hac_autofree uint8_t *bytes = malloc(1000000);
     for (size_t i = 0; i < 1000000; i++)
@@ -442,7 +443,7 @@ static void test_io_read(void **state)
     assert_int_equal(ftruncate(fd, 10), 0);
     expect_refused(child, read_request(0, 0, 1000000), HAC_FAILED, "ended after 10 of 1000002");
     expect_refused(child, read_request(0, 1000, 500), HAC_FAILED, "ended after 10 of 1000002");
-    request r = read_request(0, 0, 10);
+    test_request r = read_request(0, 0, 10);
     r.descriptor = 0;
     expect_refused(child, r, HAC_INVALID, "descriptor");
 
@@ -459,11 +460,11 @@ static void test_io_read(void **state)
     assert_int_equal(test_end(child), 0);
 }
 
-/* A pipe has no offsets: it is read as it comes, and ends early like a file. */
+/* A pipe has no offsets: it is read in sequence, and can end early like a file. */
 static void test_io_read_of_a_pipe(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     int pair[2];
     uint8_t bytes[5000];
     assert_int_equal(pipe2(pair, O_CLOEXEC | O_NONBLOCK), 0);
@@ -481,24 +482,24 @@ static void test_io_read_of_a_pipe(void **state)
     assert_int_equal(test_end(child), 0);
 }
 
-/* Without a binary a task is sent back with the program's name, and with those that its job needs later; once
- * it is built, it runs. */
+/* Without a binary, a task is returned with the name of its program and of those that its job needs later.
+ * After the build it runs. */
 static void test_needs_program(void **state)
 {
     (void)state;
     char *empty = test_make_directory();
-    test_setup with = test_usual;
+    test_setup with = test_defaults;
     with.program_directory = empty;
     test_child *child = start_ready(&with);
     uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
     uint64_t sum = fill(items);
-    request first = sum_request(0, ITEMS);
+    test_request first = sum_request(0, ITEMS);
     first.n_then = 4;
     memcpy(first.then, (const char *[]){"no.codelet", "radix.scan", "radix.leaf", "selftest.sum"},
            sizeof first.then);
     Hac__Executor__Done *done = ask(child, first);
     assert_int_equal(done->code, HAC_NOT_FOUND);
-    assert_int_equal(done->n_needs_programs, 2); /* each once */
+    assert_int_equal(done->n_needs_programs, 2); /* each one once */
     assert_string_equal(done->needs_programs[0], "selftest");
     assert_non_null(strstr(done->needs_programs[1], "radix_leaf."));
     test_build(&with, (const char *[]){"selftest"}, 1);
@@ -513,7 +514,7 @@ static void test_needs_program(void **state)
 static void test_ping_and_shutdown(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&test_usual);
+    test_child *child = start_ready(&test_defaults);
     Hac__Executor__Ping ping;
     hac__executor__ping__init(&ping);
     ping.serial = 77;
@@ -532,18 +533,18 @@ static void test_ping_and_shutdown(void **state)
     test_child_free(child);
 }
 
-/* Nonsense ends it with a reason, never with a signal. */
+/* A malformed command ends the executor with a reason, never with a signal. */
 static void test_garbage(void **state)
 {
     (void)state;
     srand(1);
     for (int round = 0; round < 40; round++) {
-        test_child *child = round % 8 == 0 ? start_ready(&test_usual) : test_start(NULL);
+        test_child *child = round % 8 == 0 ? start_ready(&test_defaults) : test_start(NULL);
         uint8_t noise[600];
         size_t bytes = 1 + (size_t)rand() % sizeof noise;
         for (size_t i = 0; i < bytes; i++)
             noise[i] = (uint8_t)rand();
-        if (round % 2 == 0) { /* behind a good frame header */
+        if (round % 2 == 0) { /* after a valid frame header */
             memcpy(hac_frame_body(child->out), noise, bytes);
             assert_int_equal(hac_frame_send(child->socket, child->out, bytes, NULL, 0, NULL), HAC_OK);
         } else {
@@ -589,11 +590,11 @@ static void test_no_such_device(void **state)
     char device[] = "no such device";
     message.version = HAC_EXECUTOR_PROTOCOL_VERSION;
     message.device = device;
-    message.scratch_directory = (char *)(uintptr_t)test_usual.scratch_directory;
+    message.scratch_directory = (char *)(uintptr_t)test_defaults.scratch_directory;
     expect_fatal(&message, "no such device");
 }
 
-/* The parent's death, by SIGKILL while a task runs, ends the executor: nobody is left to take its result. */
+/* If the parent is killed while a task runs, the executor ends: nobody is left to take the result. */
 static void test_parent_dies(void **state)
 {
     (void)state;
@@ -601,12 +602,12 @@ static void test_parent_dies(void **state)
     assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
     pid_t middle = fork();
     if (middle == 0) {
-        test_setup with = test_usual;
+        test_setup with = test_defaults;
         with.slowdown = 1e6;
         test_child *child = start_ready(&with);
         uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
         fill(items);
-        request r = sum_request(0, ITEMS);
+        test_request r = sum_request(0, ITEMS);
         send_run(child, &r);
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
         if (write(pipe_fds[1], &child->pid, sizeof child->pid) < 0)
@@ -638,7 +639,7 @@ static void test_probe(void **state)
 {
     (void)state;
     test_child *child = test_start("--probe");
-    test_send_setup(child, &test_usual);
+    test_send_setup(child, &test_defaults);
     Hac__Executor__ProbeReport *probe = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PROBE)->probe;
     assert_string_equal(probe->problem, "");
     assert_true(probe->n_devices >= 1);
@@ -662,14 +663,14 @@ static void test_probe_without_platform(void **state)
         setenv("OCL_ICD_VENDORS", vendors, 1);
     else
         unsetenv("OCL_ICD_VENDORS");
-    test_send_setup(child, &test_usual);
+    test_send_setup(child, &test_defaults);
     Hac__Executor__ProbeReport *probe = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PROBE)->probe;
     assert_int_equal(probe->n_devices, 0);
     assert_non_null(strstr(probe->problem, "install a driver"));
     assert_int_equal(test_end(child), 0);
 }
 
-/* Started by hand it says so and leaves. */
+/* Started by hand, it says so and exits. */
 static void test_without_hacd(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Landlock's numbers, up to ABI 6: the C library has no calls for it, and the headers of a build machine may
- * be older than the kernel that runs the program. From linux/landlock.h. */
+/* Numbers of Landlock, up to ABI 6, from linux/landlock.h. The C library has no calls for it, and the headers
+ * of a build machine may be older than the kernel that runs the program. */
 #ifndef EXECUTOR_LANDLOCK_H
 #define EXECUTOR_LANDLOCK_H
 
@@ -18,9 +18,9 @@
 #define LL_ALL_1      ((1u << 13) - 1)
 
 #define LL_READ (LL_READ_FILE | LL_READ_DIR)
-/* write, remove and make files and directories: all of ABI 1 but running, reading and device nodes */
+/* writing, removing and making files and directories: ABI 1 without execution, reading and device nodes */
 #define LL_WRITE (LL_ALL_1 & ~(LL_EXECUTE | LL_READ | (1u << 6) | (1u << 11)))
-/* rights that make sense for a file */
+/* the rights that apply to a file */
 #define LL_FILE (LL_WRITE_FILE | LL_READ_FILE | LL_TRUNCATE)
 
 #define LL_NET_BIND_TCP               (1u << 0) /* ABI 4 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mesa's llvmpipe (through rusticl) ends every loop after 65,535 iterations and reports success. The
- * known-answer test must see that, the codelet must not be used then, and the profile's limit must make the
- * device usable. Skipped, with a word, where Mesa is not installed or no longer does that.
+ * known-answer test must detect that, the codelet must not be used then, and the profile's limit must make
+ * the device usable. The test is skipped, with a message, if Mesa is not installed or no longer does that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,12 @@
 
 #include "base/cleanup.h"
 #include "base/memfd.h"
-#include "opencl/codelet.h"
+#include "codelet/codelet.h"
+#include "codelets.h"
+#include "opencl/codelets.h"
+#include "opencl/device.h"
 #include "opencl/device_open.h"
-#include "test_child.h"
+#include "tests/test_child.h"
 
 static bool has_llvmpipe(void)
 {
@@ -32,7 +35,7 @@ static hac_status self_test(uint32_t limit, hac_error *err)
 {
     hac_device *device = NULL;
     hac_device_options options = {.platform = "rusticl", .max_loop_iterations = limit};
-    if (hac_device_open(&options, &device, err) != HAC_OK)
+    if (hac_device_open(hac_programs(), &options, &device, err) != HAC_OK)
         fail_msg("%s", err->message);
     hac_status status = hac_codelet_find("selftest.sum")->known_answer(device, HAC_TYPE_U32, err);
     hac_device_close(device);
@@ -62,7 +65,7 @@ static Hac__Executor__Report *build(test_child *child)
     return test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT);
 }
 
-/* Runs the self-test's codelet on zeros in an executor; its answer is valid until child is freed. */
+/* Runs the self-test's codelet on zeros in an executor. Its answer is valid until the child is freed. */
 static Hac__Executor__Done *run_sum(test_child *child)
 {
     void *memory = test_add_buffer(child, 1, 4096);
@@ -88,10 +91,10 @@ static Hac__Executor__Done *run_sum(test_child *child)
     return test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done;
 }
 
-/* Builder and executor together; with `limit` 0 the failure is recorded, recalled and respected. */
+/* Builder and executor together. With `limit` 0 the failure is recorded, recalled and respected. */
 static void build_and_run(uint32_t limit, bool works)
 {
-    test_setup setup = test_usual;
+    test_setup setup = test_defaults;
     setup.platform = "rusticl";
     setup.jit = true;
     setup.max_loop_iterations = limit;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hac-executor [--probe | --build] [LABEL]: a child of hacd. It is given a socket as descriptor 3 and does as
- * it is told there; LABEL is for people who look at ps and logs. Exit status: 0 when hacd has gone or says
- * so, 1 after a fatal report, 2 when it was not started by hacd.
+ * hac-executor [--probe | --build] [LABEL]: a child of hacd. It gets a socket as descriptor 3 and executes
+ * the commands that arrive there. LABEL is shown by ps and in logs. Exit status: 0 after hacd closed the
+ * connection or asked for the exit, 1 after a fatal report, 2 if hacd did not start it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static hac_status receive_setup(hac_parent *parent, Hac__Executor__Setup **ret, 
         return status;
     hac_frame_clear(&frame);
     if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN)
-        return hac_fail(err, HAC_NOT_FOUND, "hacd wants this process to leave");
+        return hac_fail(err, HAC_NOT_FOUND, "hacd asked this process to exit");
     if (command->what_case != HAC__EXECUTOR__COMMAND__WHAT_SETUP)
         return hac_fail(err, HAC_PROTOCOL, "the first command is not setup");
     status = hac_setup_check(command->setup, err);

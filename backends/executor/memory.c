@@ -8,19 +8,19 @@
 
 #define SPAN_ALIGNMENT 64
 
-/* An open-addressing table from number to item; deletion moves followers back, so there are no tombs. */
-typedef struct item {
+/* An open-addressing table from number to item. Deletion moves followers back, so there are no tombstones. */
+typedef struct memory_item {
     uint64_t key;
     uint8_t *data; /* buffers; NULL: it could not be mapped */
     uint64_t bytes;
-    int fd;     /* descriptors, and buffers that are not mapped */
+    int fd;     /* descriptors, and unmapped buffers */
     bool whole; /* buffers */
     bool used;
-} item;
+} memory_item;
 
 typedef struct item_table {
-    item *items;
-    size_t room, count; /* room: a power of two, or 0 */
+    memory_item *items;
+    size_t room, count; /* capacity: a power of two, or 0 */
 } item_table;
 
 struct hac_memory {
@@ -33,7 +33,7 @@ static size_t slot_of(const item_table *t, uint64_t key)
     return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->room - 1);
 }
 
-static item *find(const item_table *t, uint64_t key)
+static memory_item *find(const item_table *t, uint64_t key)
 {
     if (t->room == 0)
         return NULL;
@@ -43,7 +43,7 @@ static item *find(const item_table *t, uint64_t key)
     return NULL;
 }
 
-static void place(item_table *t, const item *new_item)
+static void place(item_table *t, const memory_item *new_item)
 {
     size_t i = slot_of(t, new_item->key);
     while (t->items[i].used)
@@ -69,12 +69,12 @@ static hac_status make_room(item_table *t, hac_error *err)
     return HAC_OK;
 }
 
-static void remove_item(item_table *t, item *gone)
+static void remove_item(item_table *t, memory_item *gone)
 {
     size_t hole = (size_t)(gone - t->items);
     for (size_t i = (hole + 1) & (t->room - 1); t->items[i].used; i = (i + 1) & (t->room - 1)) {
         size_t home = slot_of(t, t->items[i].key);
-        /* it may move into the hole unless its home lies behind the hole, up to where it is */
+        /* it may move into the hole unless its home lies between the hole and its slot */
         if (((i - home) & (t->room - 1)) >= ((i - hole) & (t->room - 1))) {
             t->items[hole] = t->items[i];
             hole = i;
@@ -84,7 +84,7 @@ static void remove_item(item_table *t, item *gone)
     t->count--;
 }
 
-static void release(const hac_memory *memory, item *i)
+static void release(const hac_memory *memory, memory_item *i)
 {
     if (i->data != NULL && memory->device != NULL)
         hac_device_remove_region(memory->device, i->data);
@@ -121,16 +121,16 @@ void hac_memory_free(hac_memory *memory)
     free(memory);
 }
 
-static hac_status may_add(item_table *t, uint64_t key, size_t most, const char *what, hac_error *err)
+static hac_status may_add(item_table *t, uint64_t key, size_t max, const char *what, hac_error *err)
 {
     if (find(t, key) != NULL)
-        return hac_fail(err, HAC_PROTOCOL, "%s %llu is there already", what, (unsigned long long)key);
-    if (t->count >= most)
-        return hac_fail(err, HAC_REFUSED, "more than %zu %ss", most, what);
+        return hac_fail(err, HAC_PROTOCOL, "%s %llu exists already", what, (unsigned long long)key);
+    if (t->count >= max)
+        return hac_fail(err, HAC_REFUSED, "more than %zu %ss", max, what);
     return make_room(t, err);
 }
 
-static hac_status map(const hac_memory *memory, item *buffer, hac_error *err)
+static hac_status map(const hac_memory *memory, memory_item *buffer, hac_error *err)
 {
     void *data = NULL;
     hac_status status = hac_memfd_map(buffer->fd, buffer->bytes, true, &data, err);
@@ -155,13 +155,14 @@ hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t b
         status = hac_memfd_check(fd, bytes, err);
     if (status != HAC_OK)
         return status;
-    place(&memory->buffers, &(item){.key = buffer, .bytes = bytes, .fd = hac_steal_fd(&fd), .whole = whole});
+    place(&memory->buffers,
+          &(memory_item){.key = buffer, .bytes = bytes, .fd = hac_steal_fd(&fd), .whole = whole});
     return map(memory, find(&memory->buffers, buffer), err);
 }
 
 void hac_memory_remove_buffer(hac_memory *memory, uint32_t buffer)
 {
-    item *found = find(&memory->buffers, buffer);
+    memory_item *found = find(&memory->buffers, buffer);
     if (found == NULL)
         return;
     release(memory, found);
@@ -174,13 +175,13 @@ hac_status hac_memory_add_descriptor(hac_memory *memory, uint64_t descriptor, in
     hac_status status =
         may_add(&memory->descriptors, descriptor, HAC_MEMORY_MAX_DESCRIPTORS, "descriptor", err);
     if (status == HAC_OK)
-        place(&memory->descriptors, &(item){.key = descriptor, .fd = hac_steal_fd(&fd)});
+        place(&memory->descriptors, &(memory_item){.key = descriptor, .fd = hac_steal_fd(&fd)});
     return status;
 }
 
 void hac_memory_remove_descriptor(hac_memory *memory, uint64_t descriptor)
 {
-    item *found = find(&memory->descriptors, descriptor);
+    memory_item *found = find(&memory->descriptors, descriptor);
     if (found == NULL)
         return;
     release(memory, found);
@@ -190,7 +191,7 @@ void hac_memory_remove_descriptor(hac_memory *memory, uint64_t descriptor)
 hac_status hac_memory_span(hac_memory *memory, uint32_t buffer, uint64_t offset, uint64_t bytes,
                            hac_span *ret, hac_error *err)
 {
-    item *found = find(&memory->buffers, buffer);
+    memory_item *found = find(&memory->buffers, buffer);
     uint64_t end;
     if (found == NULL)
         return hac_fail(err, HAC_INVALID, "buffer %u is not registered", buffer);
@@ -210,7 +211,7 @@ hac_status hac_memory_span(hac_memory *memory, uint32_t buffer, uint64_t offset,
 
 hac_status hac_memory_descriptor(const hac_memory *memory, uint64_t descriptor, int *ret_fd, hac_error *err)
 {
-    const item *found = find(&memory->descriptors, descriptor);
+    const memory_item *found = find(&memory->descriptors, descriptor);
     if (found == NULL)
         return hac_fail(err, HAC_INVALID, "descriptor %llu is not registered",
                         (unsigned long long)descriptor);

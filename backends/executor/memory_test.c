@@ -22,7 +22,7 @@ static hac_memory *new_memory(void)
     return memory;
 }
 
-/* Numbers that lie close together and numbers that lie far apart. */
+/* Numbers that are close together, and numbers that are far apart. */
 static uint64_t key_of(unsigned i)
 {
     return i % 3 == 0 ? i + 1 : (uint64_t)i * UINT64_C(0x100000001) + 7;
@@ -98,7 +98,7 @@ static void test_spans(void **state)
     hac_memory_free(memory);
 }
 
-/* Only memory that is going to be written is taken before it is. */
+/* Only memory that will be written is taken in advance. */
 static void test_whole_buffers(void **state)
 {
     (void)state;
@@ -113,13 +113,13 @@ static void test_whole_buffers(void **state)
         assert_int_equal(hac_memory_span(memory, 1, 0, 8 << 20, &span, &err), HAC_OK);
         assert_int_equal(fstat(kept, &st), 0);
         assert_true(st.st_blocks == 0 ||
-                    (whole && st.st_blocks * 512 <= 8 << 20)); /* the kernel may have none, or not so many */
+                    (whole && st.st_blocks * 512 <= 8 << 20)); /* the kernel may have none, or too few */
         memset(span.data, 7, 8 << 20);
         hac_memory_free(memory);
     }
 }
 
-/* Without address space a buffer waits, and who uses it hears why. */
+/* Without address space a buffer waits, and its users get the reason. */
 static void test_mapped_later(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void test_mapped_later(void **state)
     hac_memory_free(memory);
 }
 
-/* The descriptor is taken, and closed, whatever becomes of it. */
+/* The descriptor is taken, and closed in every case. */
 static void test_refused_buffers(void **state)
 {
     (void)state;

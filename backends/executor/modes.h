@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three modes of hac-executor, each from its first command after Setup on. HAC_NOT_FOUND: hacd has gone,
- * which is how each of them normally ends. */
+/* The three modes of hac-executor. Each begins with the first command after Setup and normally ends with
+ * HAC_NOT_FOUND: hacd has closed the connection. */
 #ifndef EXECUTOR_MODES_H
 #define EXECUTOR_MODES_H
 

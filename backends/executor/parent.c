@@ -47,7 +47,7 @@ hac_status hac_parent_receive(hac_parent *parent, Hac__Executor__Command **ret, 
                               hac_error *err)
 {
     hac_status status;
-    /* HAC_AGAIN only when somebody has made the socket non-blocking. */
+    /* HAC_AGAIN happens only if somebody made the socket non-blocking. */
     while ((status = hac_frame_receive(parent->socket, parent->in, frame, err)) == HAC_AGAIN)
         wait_for(parent, POLLIN);
     if (status != HAC_OK)

@@ -4,10 +4,11 @@
 
 #include "base/cleanup.h"
 #include "modes.h"
+#include "opencl/codelets.h"
 #include "opencl/device_open.h"
 #include "setup.h"
 
-/* A driver that hangs while it starts is ended by SIGALRM. */
+/* SIGALRM ends a driver that hangs while it starts. */
 #define PROBE_SECONDS 20
 
 typedef struct found_device {
@@ -39,7 +40,7 @@ static hac_status send_devices(hac_parent *parent, const hac_device_listing *lis
         return hac_fail_no_memory(err);
     const hac_device_options options = {0};
     char kernel_hash[17];
-    hac_programs_hash(kernel_hash);
+    hac_programs_hash(hac_programs(), kernel_hash);
     for (size_t i = 0; i < count; i++) {
         fill(&found[i], &list[i], &options, kernel_hash);
         pointers[i] = &found[i].message;

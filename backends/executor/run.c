@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "memory.h"
 #include "modes.h"
+#include "opencl/codelets.h"
 #include "opencl/device_open.h"
 #include "sandbox.h"
 #include "setup.h"
@@ -15,7 +16,8 @@ HAC_DEFINE_CLEANUP(hac_memory *, hac_memory_free)
 HAC_DEFINE_CLEANUP(hac_runner *, hac_runner_free)
 
 #define KEPT_BYTES ((size_t)4 << 20)
-#define HELD_NS    UINT64_C(200000) /* an answer waits for others at most, and for one brief task more */
+/* how long an answer waits for others at most, and for one more batched task */
+#define HELD_NS UINT64_C(200000)
 
 static void note_missing(const char *missing)
 {
@@ -24,7 +26,8 @@ static void note_missing(const char *missing)
                        "this kernel has no %s: executors run without it", missing);
 }
 
-/* The driver's threads inherit what is set before it starts; the call filter is put on all of them. */
+/* The driver's threads inherit what is set before the driver starts. The call filter is applied to all of
+ * them. */
 static hac_status open_confined(const Hac__Executor__Setup *setup, hac_device **ret, hac_error *err)
 {
     const char *readable[] = {setup->program_directory, setup->program_binary, NULL};
@@ -55,7 +58,7 @@ static hac_status open_confined(const Hac__Executor__Setup *setup, hac_device **
 static hac_status send_ready(hac_parent *parent, hac_device *device, uint32_t index, hac_error *err)
 {
     char kernel_hash[17];
-    hac_programs_hash(kernel_hash);
+    hac_programs_hash(hac_programs(), kernel_hash);
     Hac__Executor__DeviceFacts facts;
     hac_facts_to_message(hac_device_get_facts(device), kernel_hash, &facts);
     facts.index = index;
@@ -81,8 +84,8 @@ static hac_status run_task(hac_parent *parent, hac_runner *runner, const Hac__Ex
     return hac_parent_send(parent, &report, err);
 }
 
-/* Tasks that came together. The answer of a brief one waits for that of the next, which is brief, too: to
- * wake hacd for each of them takes longer than they do. */
+/* Runs tasks that arrived together. If a batched task is followed by another, its answer waits for the next
+ * one's: waking hacd for each of them takes longer than the tasks themselves. */
 static hac_status run_tasks(hac_parent *parent, hac_runner *runner, Hac__Executor__Run **runs, size_t n,
                             hac_error *err)
 {
@@ -96,7 +99,7 @@ static hac_status run_tasks(hac_parent *parent, hac_runner *runner, Hac__Executo
         report.dones = list;
         report.n_dones = 1;
         status = hac_parent_send_later(parent, &report, err);
-        bool waits = i + 1 < n && runs[i]->brief && runs[i + 1]->brief && done.code == HAC_OK &&
+        bool waits = i + 1 < n && runs[i]->batched && runs[i + 1]->batched && done.code == HAC_OK &&
                      hac_now_ns() - since < HELD_NS;
         if (waits || status != HAC_OK)
             continue;
@@ -118,7 +121,7 @@ static hac_status send_pong(hac_parent *parent, uint64_t serial, hac_error *err)
     return hac_parent_send(parent, &report, err);
 }
 
-/* What could not be registered is missed by the tasks that name it; they say so. */
+/* If registering a buffer fails, the tasks that name the buffer fail and say so. */
 static hac_status unless_protocol(hac_status status, const hac_error *err)
 {
     if (status == HAC_OK || status == HAC_PROTOCOL)
@@ -127,7 +130,7 @@ static hac_status unless_protocol(hac_status status, const hac_error *err)
     return HAC_OK;
 }
 
-/* HAC_NOT_FOUND ends the loop: hacd wants it so. */
+/* HAC_NOT_FOUND ends the loop: hacd has closed the connection. */
 static hac_status handle(hac_parent *parent, hac_runner *runner, hac_memory *memory,
                          const Hac__Executor__Command *command, hac_frame *frame, hac_error *err)
 {
@@ -154,7 +157,7 @@ static hac_status handle(hac_parent *parent, hac_runner *runner, hac_memory *mem
     case HAC__EXECUTOR__COMMAND__WHAT_PING:
         return send_pong(parent, command->ping->serial, err);
     case HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN:
-        return hac_fail(err, HAC_NOT_FOUND, "hacd wants this executor to leave");
+        return hac_fail(err, HAC_NOT_FOUND, "hacd asked this executor to exit");
     default:
         return hac_fail(err, HAC_PROTOCOL, "a command that executors do not know (%d)",
                         (int)command->what_case);

@@ -41,8 +41,8 @@ static bool is_off(void)
 #endif
 }
 
-/* Where memory runs out the kernel is to take this process, not hacd: its own score is hacd's and so much
- * more. Where it cannot be written there is no such choice. */
+/* If memory runs out, the kernel should end this process and not hacd, so its score is hacd's plus this much.
+ * If the score cannot be written, there is no such choice. */
 static void raise_oom_score(void)
 {
     hac_autofclose FILE *file = fopen("/proc/self/oom_score_adj", "r+e");
@@ -58,7 +58,7 @@ hac_status hac_sandbox_early(hac_error *err)
 {
     struct rlimit none = {0, 0};
     pid_t parent = getppid();
-    raise_oom_score(); /* while it is dumpable: after that its files in /proc are root's */
+    raise_oom_score(); /* while the process is dumpable: later its files in /proc belong to root */
     if (!is_off() && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "prctl(PR_SET_DUMPABLE)");
     if (setrlimit(RLIMIT_CORE, &none) != 0)
@@ -67,15 +67,15 @@ hac_status hac_sandbox_early(hac_error *err)
         return hac_fail_errno(err, HAC_IO, errno, "prctl(PR_SET_NO_NEW_PRIVS)");
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "prctl(PR_SET_PDEATHSIG)");
-    /* a parent that died before that call sends no signal; its socket's end is noticed all the same */
+    /* a parent that died before this call sends no signal; the end of its socket is noticed all the same */
     if (getppid() != parent)
-        return hac_fail(err, HAC_NOT_FOUND, "hacd has gone");
+        return hac_fail(err, HAC_NOT_FOUND, "hacd has closed the connection");
     return HAC_OK;
 }
 
 /* Files ------------------------------------------------------------------------------------------- */
 
-/* What every driver needs. Of /proc only what is said here: not other processes. Globs are for devices. */
+/* What every driver needs. Only these files of /proc, not those of other processes. Globs are for devices. */
 /* clang-format off */
 static const char *const system_readable[] = {
     "/usr", "/lib", "/lib64", "/lib32", "/opt", "/etc/OpenCL", "/etc/ld.so.*", "/etc/localtime",
@@ -125,7 +125,7 @@ static bool add_paths(int ruleset, const char *const *paths, uint64_t access)
     return true;
 }
 
-/* Directories that the user has named for libraries and drivers: "a:b", or one. */
+/* Directories that the user named for libraries and drivers: "a:b", or one. */
 static bool add_from_environment(int ruleset, const char *name, uint64_t access)
 {
     const char *value = getenv(name);
@@ -155,7 +155,7 @@ static int make_ruleset(int abi)
         attr.scoped = LL_SCOPE_ABSTRACT_UNIX_SOCKET | LL_SCOPE_SIGNAL;
         bytes += sizeof attr.scoped;
     }
-    /* Running files is left to the call filter: the builder's driver runs a linker. */
+    /* The call filter decides about running files: the builder's driver runs a linker. */
     attr.handled_access_fs &= ~(uint64_t)LL_EXECUTE;
     return (int)syscall(SYS_landlock_create_ruleset, &attr, bytes, 0);
 }
@@ -188,7 +188,7 @@ hac_status hac_sandbox_files(const char *const *readable, const char *const *wri
 
 /* System calls ------------------------------------------------------------------------------------ */
 
-/* Calls that an executor's threads have no business with, whatever their arguments. */
+/* Calls that an executor never needs, whatever their arguments. */
 /* clang-format off */
 static const char *const denied_calls[] = {
     /* other programs */
@@ -199,7 +199,7 @@ static const char *const denied_calls[] = {
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp",
     "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "setrlimit", "sched_setaffinity",
     "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set", "migrate_pages",
-    /* who and where it is */
+    /* identity and location of the process */
     "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "setfsuid",
     "setfsgid", "capset", "setpgid", "setsid", "setns", "unshare", "chroot", "pivot_root", "personality",
     "sethostname", "setdomainname",
@@ -219,12 +219,13 @@ static const char *const denied_calls[] = {
 static int deny(scmp_filter_ctx filter, const char *name)
 {
     int call = seccomp_syscall_resolve_name(name);
-    if (call == __NR_SCMP_ERROR || call < 0) /* not of this architecture, or newer than the library */
+    /* the call is not of this architecture, or newer than the library */
+    if (call == __NR_SCMP_ERROR || call < 0)
         return 0;
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 0, NULL);
 }
 
-/* Calls that are fine for itself and not for others. */
+/* Calls that are allowed on the process itself only. */
 static int deny_by_argument(scmp_filter_ctx filter)
 {
     const scmp_datum_t self = (scmp_datum_t)getpid();
@@ -232,14 +233,14 @@ static int deny_by_argument(scmp_filter_ctx filter)
         int call;
         struct scmp_arg_cmp when;
     } rules[] = {
-        /* new threads are fine, new processes are not */
+        /* new threads are allowed, new processes are not */
         {SCMP_SYS(clone), {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0}},
         /* abort() and raise() signal the process itself */
         {SCMP_SYS(kill), {0, SCMP_CMP_NE, self, 0}},
         {SCMP_SYS(tgkill), {0, SCMP_CMP_NE, self, 0}},
         {SCMP_SYS(rt_sigqueueinfo), {0, SCMP_CMP_NE, self, 0}},
         {SCMP_SYS(rt_tgsigqueueinfo), {0, SCMP_CMP_NE, self, 0}},
-        /* reading limits is fine; setting them works on every process of the same user */
+        /* limits may be read; a set would affect every process of the same user */
         {SCMP_SYS(prlimit64), {2, SCMP_CMP_NE, 0, 0}},
         {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_DUMPABLE, 0}},
         {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_PTRACER, 0}},
@@ -250,7 +251,7 @@ static int deny_by_argument(scmp_filter_ctx filter)
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof rules / sizeof *rules; i++)
         r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), rules[i].call, 1, &rules[i].when);
-    /* clone3 hides its flags in memory; the C library uses clone when it is not there */
+    /* clone3 hides its flags in memory; the C library falls back to clone */
     return r != 0 ? r : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL);
 }
 
@@ -259,7 +260,7 @@ static int load_filter(void)
     hac_cleanup(seccomp_release_cleanup) scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
         return -ENOMEM;
-    /* for the driver's threads too */
+    /* also for the driver's threads */
     int r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     for (size_t i = 0; r == 0 && i < sizeof denied_calls / sizeof *denied_calls; i++)
         r = deny(filter, denied_calls[i]);

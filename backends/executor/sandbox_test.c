@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sandbox really refuses: each attempt is made in a child process that has entered it as an executor
- * does, with a second thread that existed before the call filter was put on. No OpenCL.
+ * The sandbox really refuses. Each attempt is made in a child process that has entered the sandbox as an
+ * executor does, with a second thread that existed before the call filter was applied. No OpenCL.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,11 +26,11 @@
 
 #include "base/cleanup.h"
 #include "sandbox.h"
-#include "test_child.h"
+#include "tests/test_child.h"
 
 static char *scratch, *readable;
 
-/* An attempt returns 0 when it was refused, or when it did what must still work. */
+/* An attempt returns 0 if it was refused, or if it did what must still work. */
 typedef int (*attempt)(void);
 
 static bool refused(long r)
@@ -52,7 +52,7 @@ static void *run_in_thread(void *argument)
     return NULL;
 }
 
-/* Enters the sandbox between the making of a thread and the attempts of both. */
+/* Enters the sandbox after a thread was made and before both attempt something. */
 static int confine_and_try(attempt what, bool jit)
 {
     const char *missing = NULL;
@@ -276,7 +276,7 @@ static void test_allowed(void **state)
     expect_refused(do_what_is_allowed);
 }
 
-/* A crash stays what it is, and leaves no core. */
+/* A crash is still reported as one, and leaves no core. */
 static void test_abort(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void test_abort(void **state)
     assert_false(WCOREDUMP(status));
 }
 
-/* HAC_SANDBOX=off means nothing here: this build has no sanitizers. */
+/* HAC_SANDBOX=off has no effect: this build has no sanitizers. */
 static void test_cannot_be_off(void **state)
 {
     (void)state;

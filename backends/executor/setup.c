@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "setup.h"
+#include "opencl/codelets.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,8 +27,8 @@ hac_status hac_setup_check(const Hac__Executor__Setup *setup, hac_error *err)
                             CPU_SETSIZE - 1);
     if (setup->slowdown != 0 && !(setup->slowdown >= 1.0 && setup->slowdown <= 1e6))
         return hac_fail(err, HAC_INVALID, "slowdown: %g is not from 1 to 1e6", setup->slowdown);
-    if (setup->byte_order > HAC_ORDER_BIG)
-        return hac_fail(err, HAC_INVALID, "byte_order: %u is none", setup->byte_order);
+    if (setup->byte_order > HAC_BYTE_ORDER_BIG)
+        return hac_fail(err, HAC_INVALID, "byte_order: %u is not known", setup->byte_order);
     return HAC_OK;
 }
 
@@ -57,8 +58,8 @@ static hac_status use_scratch(const char *directory, hac_error *err)
     return status;
 }
 
-/* Kernels' private arrays lie on the stacks of the driver's threads, nearly 1 MiB of them: those threads are
- * made as large as usual also where whoever started hacd has set a small `ulimit -s`. */
+/* Kernels' private arrays, nearly 1 MiB, lie on the stacks of the driver's threads. The stacks therefore get
+ * the normal size even if hacd was started with a small `ulimit -s`. */
 static hac_status use_stacks(hac_error *err)
 {
     pthread_attr_t attributes;
@@ -99,11 +100,10 @@ hac_status hac_setup_open(const Hac__Executor__Setup *setup, bool never_build, h
         .platform = setup->platform,
         .device = setup->device,
         .index = setup->device_index,
-        .style = setup->simt ? HAC_STYLE_ONLY_SIMT : HAC_STYLE_ONLY_BLOCK,
+        .style = setup->simt ? HAC_STYLE_CHOICE_SIMT : HAC_STYLE_CHOICE_BLOCK,
         .copy_memory = setup->copy_memory,
-        .byte_order = (hac_order_choice)setup->byte_order,
+        .byte_order = (hac_byte_order)setup->byte_order,
         .threads = wanted_threads(setup),
-        .vector_width = setup->vector_width,
         .block_items = setup->block_items,
         .work_group = setup->work_group,
         .max_loop_iterations = setup->max_loop_iterations,
@@ -114,7 +114,7 @@ hac_status hac_setup_open(const Hac__Executor__Setup *setup, bool never_build, h
         .program_binary = setup->program_binary,
         .never_build = never_build,
     };
-    hac_status status = hac_device_open(&options, ret, err);
+    hac_status status = hac_device_open(hac_programs(), &options, ret, err);
     if (status == HAC_NOT_FOUND)
         status = err->code = HAC_DEVICE;
     return status;
@@ -125,7 +125,7 @@ static hac_status pin_thread(pid_t tid, const cpu_set_t *cpus, hac_error *err)
     if (sched_setaffinity(tid, sizeof *cpus, cpus) == 0 || errno == ESRCH)
         return HAC_OK;
     if (errno == EINVAL)
-        return hac_fail(err, HAC_INVALID, "affinity: none of these CPUs is there for this process");
+        return hac_fail(err, HAC_INVALID, "affinity: this process may use none of these CPUs");
     return hac_fail_errno(err, HAC_IO, errno, "affinity: sched_setaffinity");
 }
 
@@ -135,7 +135,7 @@ static int compare_tids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Thread ids but the main one's, in the order of their making. */
+/* All thread ids except the main thread's, in the order of creation. */
 static size_t list_threads(pid_t *tids, size_t room)
 {
     DIR *directory = opendir("/proc/self/task");
@@ -172,7 +172,7 @@ hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const hac_device_fac
     return status;
 }
 
-/* Of all threads that there are; those that they start inherit it. */
+/* Applies to all existing threads; new threads inherit it. */
 static bool set_policy(int policy)
 {
     const struct sched_param none = {0};
@@ -186,7 +186,7 @@ static bool set_policy(int policy)
 bool hac_setup_compute(const hac_device_facts *facts)
 {
     bool computes = facts->cl_type == CL_DEVICE_TYPE_CPU;
-    /* less than SCHED_OTHER somebody wanted so */
+    /* somebody chose less than SCHED_OTHER on purpose */
     return !computes || sched_getscheduler(0) != SCHED_OTHER || set_policy(SCHED_BATCH);
 }
 
@@ -198,7 +198,7 @@ bool hac_setup_yield_to_others(void)
 void hac_facts_to_message(const hac_device_facts *f, char kernel_hash[17], Hac__Executor__DeviceFacts *ret)
 {
     hac__executor__device_facts__init(ret);
-    /* protobuf-c has no const texts; they are only read */
+    /* protobuf-c has no const strings; they are only read */
     ret->platform = (char *)(uintptr_t)f->platform;
     ret->vendor = (char *)(uintptr_t)f->vendor;
     ret->device = (char *)(uintptr_t)f->name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole sorts in a sandboxed executor that has binaries only, in both styles: a launch that its driver would
- * have to compile for ends the executor, so this finds every variant that the builder has left out.
+ * Whole sorts in a sandboxed executor that has binaries only, in both styles. A launch for which the driver
+ * would have to compile ends the executor, so this test finds every variant that the builder has left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "base/bitonic_layout.h"
 #include "base/memfd.h"
 #include "base/radix_layout.h"
-#include "test_child.h"
+#include "base/task_params.h"
+#include "tests/test_child.h"
 
-#define MOST_ITEMS (UINT64_C(1) << 21)
-#define MAX_SPANS  4
-#define MAX_PARAMS 6
+#define ITEMS_MAX (UINT64_C(1) << 21)
+#define MAX_SPANS 4
 
 enum { IN = 1, OUT, TABLE, COUNTS };
 
@@ -34,14 +34,14 @@ static void start(sorter *s, const test_setup *setup)
     s->child = test_start(NULL);
     test_send_setup(s->child, setup);
     s->block_items = test_expect(s->child, HAC__EXECUTOR__REPORT__WHAT_READY)->ready->facts->block_items;
-    s->in = test_add_buffer(s->child, IN, MOST_ITEMS * 4);
-    s->out = test_add_buffer(s->child, OUT, MOST_ITEMS * 4);
+    s->in = test_add_buffer(s->child, IN, ITEMS_MAX * 4);
+    s->out = test_add_buffer(s->child, OUT, ITEMS_MAX * 4);
 }
 
 static void end(sorter *s)
 {
-    hac_memfd_unmap(s->in, MOST_ITEMS * 4);
-    hac_memfd_unmap(s->out, MOST_ITEMS * 4);
+    hac_memfd_unmap(s->in, ITEMS_MAX * 4);
+    hac_memfd_unmap(s->out, ITEMS_MAX * 4);
     assert_int_equal(test_end(s->child), 0);
 }
 
@@ -51,7 +51,7 @@ typedef struct step {
     uint32_t buffers[MAX_SPANS];
     uint64_t bytes[MAX_SPANS];
     size_t n_spans;
-    uint64_t params[MAX_PARAMS];
+    uint64_t params[HAC_TASK_PARAMS_MAX];
     size_t n_params;
 } step;
 
@@ -89,13 +89,13 @@ static void sort_bitonic(sorter *s, uint64_t n)
     uint32_t subsets = hac_bitonic_subsets(n), b = 0;
     while ((2u << b) <= s->block_items)
         b++;
-    run(s, &(step){.codelet = "bitonic.steps",
-                   .count = n,
-                   .buffers = {IN, OUT},
-                   .bytes = {n * 4, n * 4},
-                   .n_spans = 2,
-                   .params = {n, 0, b, 1, hac_bitonic_last_step(subsets)},
-                   .n_params = 5});
+    step what = {
+        .codelet = "bitonic.steps", .count = n, .buffers = {IN, OUT}, .bytes = {n * 4, n * 4}, .n_spans = 2};
+    HAC_SET_PARAMS(&what, &(hac_bitonic_params){.items = n,
+                                                .block_log2 = b,
+                                                .first_step = 1,
+                                                .last_step = hac_bitonic_last_step(subsets)});
+    run(s, &what);
 }
 
 static void sort_radix(sorter *s, uint64_t n)
@@ -105,15 +105,13 @@ static void sort_radix(sorter *s, uint64_t n)
     uint64_t counts = room(hac_radix_counts_bytes(cut.chunks, cut.buckets));
     hac_memfd_unmap(test_add_buffer(s->child, TABLE, table), table);
     hac_memfd_unmap(test_add_buffer(s->child, COUNTS, counts), counts);
-    step what = {.params = {n, cut.chunk_items, cut.buckets, 0, 7}, .n_params = 4};
-
-    what.codelet = "radix.sample";
-    what.n_params = 5;
+    step what = {.codelet = "radix.sample"};
+    HAC_SET_PARAMS(&what, &(hac_radix_params){
+                              .items = n, .chunk_items = cut.chunk_items, .buckets = cut.buckets, .seed = 7});
     what.n_spans = 2;
     memcpy(what.buffers, (uint32_t[]){IN, TABLE}, 2 * sizeof(uint32_t));
     memcpy(what.bytes, (uint64_t[]){n * 4, table}, 2 * sizeof(uint64_t));
     run(s, &what);
-    what.n_params = 4;
 
     what.codelet = "radix.count";
     what.count = cut.chunks;
@@ -122,7 +120,7 @@ static void sort_radix(sorter *s, uint64_t n)
     what.bytes[2] = counts;
     run(s, &what);
 
-    what.codelet = "radix.scatter"; /* its spans are count's and OUT; the scan comes before */
+    what.codelet = "radix.scatter"; /* its spans are those of count, and OUT; the scan comes before */
     step scan = what;
     scan.codelet = "radix.scan";
     scan.count = 0;
@@ -154,7 +152,7 @@ static void sort_radix(sorter *s, uint64_t n)
     }
 }
 
-/* Keys are an odd constant's multiples: a sorted permutation has their sum and ascends strictly. */
+/* Keys are multiples of an odd constant: a sorted permutation has their sum and ascends strictly. */
 static void check(sorter *s, uint64_t n, void (*sort)(sorter *s, uint64_t n))
 {
     uint64_t before = 0, after = 0;
@@ -173,7 +171,7 @@ static void check(sorter *s, uint64_t n, void (*sort)(sorter *s, uint64_t n))
 
 static void check_style(bool simt)
 {
-    static const uint64_t sizes[] = {2, 1000, 65534, 65536, 100001, (1 << 20) + 123, MOST_ITEMS};
+    static const uint64_t sizes[] = {2, 1000, 65534, 65536, 100001, (1 << 20) + 123, ITEMS_MAX};
     const char *names[2][3] = {{"bitonic.block.32", "radix.block.32", "radix_leaf.block.32"},
                                {"bitonic.simt.32", "radix.simt.32", "radix_leaf.simt.32"}};
     char *programs = test_make_directory(), *scratch = test_make_directory();

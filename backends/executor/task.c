@@ -11,12 +11,13 @@
 #include "base/clock.h"
 #include "base/query_layout.h"
 #include "base/type.h"
+#include "codelets.h"
 #include "opencl/device_open.h"
 
 #define MAX_CODELETS 128
-#define SPIN_NS      UINT64_C(100000) /* shorter waits are spun: a sleep overshoots by about that */
+#define SPIN_NS      UINT64_C(100000) /* a sleep overshoots by about this much, so shorter waits spin */
 
-/* Whether a codelet may be used for a type, found out at its first task. */
+/* Whether a codelet may be used for a type; found out at its first task. */
 typedef enum usability { UNKNOWN = 0, USABLE, FAILED } usability;
 
 struct hac_runner {
@@ -27,9 +28,9 @@ struct hac_runner {
     hac_task task;
     hac_task_result result;
     hac_error err;
-    uint64_t failed; /* the last task that failed, or was left out; tasks are numbered as they are given */
-    char *needs[HAC_RUN_THEN_MAX + 1]; /* names of the program table */
-    /* aligned so that kernels may work on it in place */
+    uint64_t failed; /* the last task that failed or was skipped; tasks are numbered in order */
+    char *needs[HAC_RUN_THEN_MAX + 1]; /* names in the program table */
+    /* aligned, so that kernels may work on it in place */
     _Alignas(64) uint8_t inline_in[HAC_QUERY_INLINE_MAX];
     _Alignas(64) uint8_t inline_out[HAC_INLINE_MAX];
 };
@@ -58,12 +59,11 @@ void hac_runner_free(hac_runner *runner)
 
 static hac_status check_counts(const hac_codelet *c, const Hac__Executor__Run *run, hac_error *err)
 {
-    if (run->n_spans < c->min_spans || run->n_spans > c->max_spans || run->n_spans > HAC_TASK_MAX_SPANS)
+    if (run->n_spans < c->min_spans || run->n_spans > c->max_spans || run->n_spans > HAC_SPANS_MAX)
         return hac_fail(err, HAC_INVALID, "%zu spans; %u to %u are needed", run->n_spans, c->min_spans,
                         c->max_spans);
-    if (run->n_params < c->min_params || run->n_params > c->max_params || run->n_params > HAC_TASK_MAX_PARAMS)
-        return hac_fail(err, HAC_INVALID, "%zu params; %u to %u are needed", run->n_params, c->min_params,
-                        c->max_params);
+    if (run->n_params != c->params)
+        return hac_fail(err, HAC_INVALID, "%zu params; %u are needed", run->n_params, c->params);
     if (run->data.len > HAC_QUERY_INLINE_MAX)
         return hac_fail(err, HAC_INVALID, "%zu bytes of inline data; %d are possible", run->data.len,
                         HAC_QUERY_INLINE_MAX);
@@ -77,7 +77,7 @@ static hac_status add_references(hac_memory *memory, const Hac__Executor__Run *r
 {
     for (size_t i = 0; i < run->n_spans; i++) {
         const Hac__Executor__Span *span = run->spans[i];
-        if (span->buffer == 0 && span->bytes == 0) { /* one that this task has no use for */
+        if (span->buffer == 0 && span->bytes == 0) { /* a parameter that this task does not use */
             task->spans[i] = (hac_span){0};
             continue;
         }
@@ -123,7 +123,7 @@ hac_status hac_task_from_command(const hac_device_facts *facts, hac_memory *memo
     return status;
 }
 
-/* NULL: it has none on this device. */
+/* NULL: it has no program on this device. */
 static const char *program_of(const hac_runner *r, const hac_codelet *codelet, uint32_t type)
 {
     return codelet == NULL || codelet->program == NULL
@@ -132,14 +132,16 @@ static const char *program_of(const hac_runner *r, const hac_codelet *codelet, u
 }
 
 /*
- * Loads the codelet's program at its first task and looks up how its known-answer test went. A codelet that
- * gave a wrong answer there is never run.
+ * Loads the codelet's program at its first task and looks up the result of its known-answer test. A codelet
+ * that gave a wrong answer is never run.
  */
 static hac_status check_own_program(hac_runner *r, const hac_codelet *codelet, hac_type type, hac_error *err)
 {
-    size_t index = (size_t)(codelet - hac_codelets()), bytes = 0;
+    if (codelet->program == NULL)
+        return HAC_OK;
+    size_t index = hac_codelet_index(codelet), bytes = 0;
     usability *known = index < MAX_CODELETS ? &r->known[index][type] : NULL;
-    if (codelet->program == NULL || (known != NULL && *known == USABLE))
+    if (known != NULL && *known == USABLE)
         return HAC_OK;
     const char *program = program_of(r, codelet, type);
     if (program == NULL)
@@ -188,7 +190,7 @@ static double finish_timing(const hac_runner *r, uint64_t start)
 static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const hac_codelet **codelet,
                            Hac__Executor__Done *done)
 {
-    if (run->behind != 0 && r->failed >= run->behind)
+    if (run->predecessor != 0 && r->failed >= run->predecessor)
         return hac_fail(&r->err, HAC_CANCELLED, "left out: task %llu, which it waits for, has failed",
                         (unsigned long long)r->failed);
     hac_status status =
@@ -202,9 +204,10 @@ static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const h
         memcpy(r->inline_in, r->task.inline_in, r->task.inline_in_bytes);
         r->task.inline_in = r->inline_in;
     }
-    uint64_t start = hac_now_ns();
+    uint64_t start = hac_now_ns(), launches = hac_device_launches(r->device);
     status = (*codelet)->run(r->device, &r->task, &r->result, &r->err);
     done->seconds = finish_timing(r, start);
+    done->kernels = hac_device_launches(r->device) - launches;
     return status;
 }
 
@@ -235,8 +238,8 @@ static void add_needed_by(hac_runner *r, const hac_codelet *codelet, uint32_t ty
         add_needed(r, hac_codelet_find(codelet->parts[i]), type, though_ready, done);
 }
 
-/* Names the program that has to be built first, which was missing, and those that the job needs later: they
- * can be built beside it. */
+/* Names the missing program, which must be built first, and those that the job needs later, which can be
+ * built in parallel. */
 static void add_needed_programs(hac_runner *r, const hac_codelet *codelet, const Hac__Executor__Run *run,
                                 Hac__Executor__Done *done)
 {
@@ -257,6 +260,7 @@ void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor_
     r->result.inline_out = r->inline_out;
     r->result.inline_out_bytes = 0;
     r->result.n_values = 0;
+    memset(r->result.values, 0, sizeof r->result.values); /* codelets count in them */
     hac_status status = run_task(r, run, &codelet, ret);
     ret->code = (uint32_t)status;
     if (status != HAC_OK) {

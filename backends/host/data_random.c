@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/data_random.h"
 
+#include "base/io_layout.h"
 #include "base/random.h"
 
 hac_status hac_data_random_check(const hac_device_facts *facts, const hac_task *task, hac_error *err)
@@ -19,9 +20,9 @@ hac_status hac_data_random_run(hac_device *device, const hac_task *task, hac_tas
     (void)device;
     (void)result;
     (void)err;
-    uint64_t mask = task->n_params > 1 ? task->params[1] : UINT64_MAX;
+    hac_data_random_params p = *HAC_PARAMS(hac_data_random_params, task);
     uint64_t *out = (uint64_t *)(void *)task->spans[0].data;
     for (uint64_t i = task->first; i < task->first + task->count; i++)
-        out[i] = hac_random_u64(&(uint64_t){task->params[0] ^ (i * UINT64_C(0xd1342543de82ef95))}) & mask;
+        out[i] = hac_random_u64(&(uint64_t){p.seed ^ (i * UINT64_C(0xd1342543de82ef95))}) & p.mask;
     return HAC_OK;
 }

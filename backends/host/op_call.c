@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/op_call.h"
 
-#include "op_eval.h"
-#include "op_spmv_copy.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +58,8 @@ unsigned hac_op_sum_kind(unsigned kind)
 static hac_status place(const hac_span *span, size_t operand, const char *part, uint64_t offset, uint64_t n,
                         uint64_t size, uint8_t **ret, hac_error *err)
 {
-    static _Alignas(ALIGNMENT) uint8_t nothing[ALIGNMENT]; /* what empty parts point to: none is NULL */
+    /* empty parts point here, so that no pointer is NULL */
+    static _Alignas(ALIGNMENT) uint8_t nothing[ALIGNMENT];
     uint64_t bytes;
     *ret = nothing;
     if (__builtin_mul_overflow(n, size, &bytes))
@@ -86,13 +84,13 @@ static hac_status place_dense(const hac_op_operand *o, const hac_span *span, siz
     if (__builtin_mul_overflow(o->rows, o->columns, &elements))
         return hac_op_fail(err, operand, "%llu x %llu elements are more than any memory",
                            (unsigned long long)o->rows, (unsigned long long)o->columns);
-    if (o->form == HAC_VECTOR_VAR && o->rows != 1)
+    if (hac_op_layout_of(o->form)->one_row && o->rows != 1)
         return hac_op_fail(err, operand, "a Var has one row, not %llu", (unsigned long long)o->rows);
     v->entries = elements;
     return place(span, operand, "values", o->values, elements, v->size, &v->values, err);
 }
 
-/* Forms whose rows are found by offsets. */
+/* Forms whose rows are found through offsets. */
 static hac_status place_rows(const hac_op_operand *o, const hac_span *span, size_t operand, hac_op_vector *v,
                              hac_error *err)
 {
@@ -104,8 +102,9 @@ static hac_status place_rows(const hac_op_operand *o, const hac_span *span, size
     if (status == HAC_OK)
         status =
             place(span, operand, "values", o->values, v->ones ? 0 : o->entries, v->size, &v->values, err);
-    if (status == HAC_OK && o->form == HAC_VECTOR_SPARSE_MATRIX)
-        status = place(span, operand, "indices", o->indices, o->entries, 4, &indices, err);
+    if (status == HAC_OK && hac_op_layout_of(o->form)->index_bytes > 0)
+        status = place(span, operand, "indices", o->indices, o->entries,
+                       hac_op_layout_of(o->form)->index_bytes, &indices, err);
     v->offsets = (uint64_t *)(void *)offsets;
     v->indices = indices;
     return status;
@@ -125,20 +124,20 @@ static hac_status place_sparse(const hac_op_operand *o, const hac_span *span, si
 static hac_status read_operand(const hac_op_rule *rule, const hac_op_operand *o, const hac_task *task,
                                size_t operand, hac_op_vector *v, hac_error *err)
 {
-    bool text = o->form == HAC_VECTOR_SPARSE_TEXT;
+    const hac_op_layout *layout = hac_op_layout_of(o->form);
+    bool text = layout->text;
     if (o->form <= HAC_VECTOR_NONE || o->form >= HAC_VECTOR_END)
         return hac_op_fail(err, operand, "template %u is not known", o->form);
     if (text ? o->kind != HAC_KIND_STRING : hac_op_element_size(o->kind) == 0)
-        return hac_op_fail(err, operand, "kind %u is none of this template", o->kind);
+        return hac_op_fail(err, operand, "elements of kind %u do not fit this template", o->kind);
     if (o->span >= task->n_spans)
         return hac_op_fail(err, operand, "span %u of %zu", o->span, task->n_spans);
     if (o->unused != 0)
-        return hac_op_fail(err, operand, "bytes that mean nothing are not 0");
-    if (o->ones > 1 || (o->ones == 1 && (operand != rule->ones || o->form != HAC_VECTOR_SPARSE_MATRIX ||
+        return hac_op_fail(err, operand, "unused bytes are not 0");
+    if (o->ones > 1 || (o->ones == 1 && (operand != rule->op->ones || o->form != HAC_VECTOR_SPARSE_MATRIX ||
                                          o->kind != HAC_KIND_F64)))
-        return hac_op_fail(err, operand, "it has to have values");
-    if (o->columns == 0 || (o->columns > 1 && (text || o->form == HAC_VECTOR_VARIABLE_LEN ||
-                                               o->form == HAC_VECTOR_SPARSE_VALUE)))
+        return hac_op_fail(err, operand, "it must have values");
+    if (o->columns == 0 || (o->columns > 1 && !layout->columns))
         return hac_op_fail(err, operand, "%llu columns", (unsigned long long)o->columns);
     *v = (hac_op_vector){.form = o->form,
                          .kind = o->kind,
@@ -154,7 +153,7 @@ static hac_status read_operand(const hac_op_rule *rule, const hac_op_operand *o,
     const hac_span *span = &task->spans[o->span];
     if (hac_op_is_dense(v))
         return place_dense(o, span, operand, v, err);
-    if (o->form == HAC_VECTOR_SPARSE_VALUE)
+    if (!layout->offsets)
         return place_sparse(o, span, operand, v, err);
     return place_rows(o, span, operand, v, err);
 }
@@ -166,21 +165,21 @@ static hac_status check_program(const hac_op_rule *rule, const hac_op_request *r
     const hac_program *p = r->program;
     if (p->n_outputs != 1)
         return hac_fail(err, HAC_INVALID, "a program of %zu outputs; one is needed", p->n_outputs);
-    if (p->n_inputs > r->n - rule->inputs)
+    if (p->n_inputs > r->n - rule->op->program_at)
         return hac_fail(err, HAC_INVALID, "a program of %zu inputs over %zu operands", p->n_inputs,
-                        r->n - rule->inputs);
+                        r->n - rule->op->program_at);
     for (size_t i = 0; i < p->n_instructions; i++) {
         const hac_instruction *in = &p->instructions[i];
         if (in->op != HAC_OP_COLUMN)
             continue;
-        const hac_op_vector *v = &r->v[rule->inputs + in->k];
+        const hac_op_vector *v = &r->v[rule->op->program_at + in->k];
         if (p->inputs[in->k].kind != v->kind)
-            return hac_op_fail(err, rule->inputs + (size_t)in->k,
-                               "it is not of the kind of the program's input");
+            return hac_op_fail(err, rule->op->program_at + (size_t)in->k,
+                               "its kind is not that of the program's input");
     }
-    for (size_t i = rule->inputs; i < r->n; i++)
+    for (size_t i = rule->op->program_at; i < r->n; i++)
         if (!hac_op_is_dense(&r->v[i]))
-            return hac_op_fail(err, i, "programs take values that are dense");
+            return hac_op_fail(err, i, "operands of a program must be dense");
     return HAC_OK;
 }
 
@@ -189,16 +188,16 @@ static hac_status read_program(const hac_op_rule *rule, const hac_task *task, ha
 {
     size_t bytes = r->call.program_bytes, used = 0;
     if (bytes == 0)
-        return rule->program == HAC_OP_PROGRAM_MUST ? hac_fail(err, HAC_INVALID, "there is no program")
-                                                    : HAC_OK;
-    if (rule->program == HAC_OP_PROGRAM_NONE)
+        return rule->op->program == HAC_OP_PROGRAM_MUST ? hac_fail(err, HAC_INVALID, "there is no program")
+                                                        : HAC_OK;
+    if (rule->op->program == HAC_OP_PROGRAM_NONE)
         return hac_fail(err, HAC_INVALID, "it takes no program");
     hac_status status =
         hac_program_read(task->inline_in + task->inline_in_bytes - bytes, bytes, &used, &r->program, err);
     if (status != HAC_OK)
         return status;
     if (used != bytes)
-        return hac_fail(err, HAC_INVALID, "%zu bytes behind the program", bytes - used);
+        return hac_fail(err, HAC_INVALID, "%zu bytes follow the program", bytes - used);
     return check_program(rule, r, err);
 }
 
@@ -212,10 +211,11 @@ uint64_t hac_op_constant_of(const hac_op_vector *v)
     return v->kind == HAC_KIND_I32 ? (uint64_t)(int64_t)(int32_t)word : word;
 }
 
-hac_status hac_op_bind_constants(hac_op_request *r, const hac_op_rule *rule, hac_error *err)
+hac_status hac_op_bind_constants(hac_op_request *r, hac_error *err)
 {
+    const hac_op_rule *rule = r->rule;
     hac_program *p = r->program;
-    if (p == NULL || r->n == rule->inputs)
+    if (p == NULL || r->n == rule->op->program_at)
         return HAC_OK;
     size_t room = p->n_constants + r->n;
     hac_constant *constants = realloc(p->constants, room * sizeof *constants);
@@ -224,7 +224,7 @@ hac_status hac_op_bind_constants(hac_op_request *r, const hac_op_rule *rule, hac
     p->constants = constants;
     for (size_t i = 0; i < p->n_instructions; i++) {
         hac_instruction *in = &p->instructions[i];
-        size_t operand = rule->inputs + in->k;
+        size_t operand = rule->op->program_at + in->k;
         if (in->op != HAC_OP_COLUMN || !hac_op_is_one(&r->v[operand]))
             continue;
         if (r->bound[operand] == 0) {
@@ -270,16 +270,16 @@ static hac_status read_head(const hac_op_rule *rule, const hac_task *task, hac_o
     const hac_op_call *c = &r->call;
     if (c->magic != HAC_OP_MAGIC)
         return hac_fail(err, HAC_INVALID, "this is no call of a sub-operator");
-    if (c->n_operands < rule->least || c->n_operands > rule->most)
-        return hac_fail(err, HAC_INVALID, "%u operands; %u to %u are needed", c->n_operands, rule->least,
-                        rule->most);
+    if (c->n_operands < rule->op->operands_min || c->n_operands > rule->op->operands_max)
+        return hac_fail(err, HAC_INVALID, "%u operands; %u to %u are needed", c->n_operands,
+                        rule->op->operands_min, rule->op->operands_max);
     if (task->inline_in_bytes !=
         sizeof *c + c->n_operands * sizeof(hac_op_operand) + (uint64_t)c->program_bytes)
         return hac_fail(err, HAC_INVALID, "a call of %u operands and a program of %u bytes in %zu bytes",
                         c->n_operands, c->program_bytes, task->inline_in_bytes);
-    if (c->function >= HAC_OP_FUNCTION_END || (rule->functions >> c->function & 1) == 0)
-        return hac_fail(err, HAC_INVALID, "function %u is none of this sub-operator", c->function);
-    if (c->flags & ~(rule->flags | HAC_OP_FAST))
+    if (c->function >= HAC_OP_FUNCTION_END || (rule->op->functions >> c->function & 1) == 0)
+        return hac_fail(err, HAC_INVALID, "this sub-operator has no function %u", c->function);
+    if (c->flags & ~(rule->op->flags | HAC_OP_FAST))
         return hac_fail(err, HAC_INVALID, "flags 0x%x are not known", c->flags);
     return HAC_OK;
 }
@@ -288,29 +288,29 @@ static hac_status read_range(const hac_op_rule *rule, const hac_task *task, hac_
 {
     r->first = task->first;
     r->count = task->count;
-    if (rule->range == HAC_OP_NO_RANGE) {
+    if (rule->op->range == HAC_OP_NO_RANGE) {
         if (task->first != 0 || task->count != 0)
             return hac_fail(err, HAC_INVALID, "it has no range");
         return HAC_OK;
     }
-    uint64_t rows = r->v[rule->range].rows, end;
-    if (r->program != NULL && rule->range >= rule->inputs)
-        rows = hac_op_program_like(r, rule->inputs)->rows;
+    uint64_t rows = r->v[rule->op->range].rows, end;
+    if (r->program != NULL && rule->op->range >= rule->op->program_at)
+        rows = hac_op_program_like(r, rule->op->program_at)->rows;
     if (task->first == 0 && task->count == 0)
         r->count = rows;
     if (__builtin_add_overflow(r->first, r->count, &end) || end > rows)
         return hac_fail(err, HAC_INVALID, "rows %llu + %llu are not within %llu",
                         (unsigned long long)r->first, (unsigned long long)r->count, (unsigned long long)rows);
-    if (r->first % rule->grain != 0 || (end % rule->grain != 0 && end != rows))
-        return hac_fail(err, HAC_INVALID, "rows %llu + %llu are not cut at multiples of %u",
-                        (unsigned long long)r->first, (unsigned long long)r->count, rule->grain);
+    if (r->first % rule->op->grain != 0 || (end % rule->op->grain != 0 && end != rows))
+        return hac_fail(err, HAC_INVALID, "rows %llu + %llu do not begin and end at multiples of %u",
+                        (unsigned long long)r->first, (unsigned long long)r->count, rule->op->grain);
     return HAC_OK;
 }
 
 hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task, hac_op_request *r,
                                hac_error *err)
 {
-    *r = (hac_op_request){0};
+    *r = (hac_op_request){.rule = rule};
     hac_status status = read_head(rule, task, r, err);
     if (status != HAC_OK)
         return status;
@@ -325,16 +325,4 @@ hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task, ha
     if (status == HAC_OK)
         status = read_range(rule, task, r, err);
     return status == HAC_OK ? rule->check(r, err) : status;
-}
-
-void hac_op_request_clear(hac_op_request *r)
-{
-    r->again = false;
-    r->fixed = 0;
-    hac_op_eval_free(r->eval);
-    r->eval = NULL;
-    hac_op_spmv_copy_free(r->copy);
-    r->copy = NULL;
-    hac_program_free(r->program);
-    r->program = NULL;
 }

@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.csr: entries are dealt to their rows by counting, each thread a part of them, and each row is put in
- * order of its columns by itself; equal places keep their order. All is read once, into memory of its own:
- * what others change in the meantime is not seen.
+ * op.csr: a counting sort distributes the entries to their rows, each thread a part of the entries. Then each
+ * row is sorted by column; entries of the same place keep their order. All input is read once into memory of
+ * its own, so later changes by others are not seen.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "op_parts.h"
-#include "query/pool.h"
+#include "codelet/threads.h"
+#include "host/op_parts.h"
 
-#define SHORT_ROW  128 /* entries; sorted by insertion, longer ones by digits */
+#define SHORT_ROW  128 /* entries of a row that are sorted by insertion; longer rows are sorted by digits */
 #define DIGIT_BITS 11
 #define STEP       256 /* rows that a thread takes at a time */
-#define TOGETHER   64  /* entries that are dealt together */
+#define TOGETHER   64  /* entries that are distributed together */
 
-typedef struct place {
+typedef struct csr_place {
     uint32_t row, column;
-} place;
+} csr_place;
 
-typedef struct matrix {
-    uint64_t rows, columns, n; /* n: places that were read; a row's are twice as many where both ways count */
-    bool both, add;            /* add: values of equal places, else the first one counts */
-    place *places;             /* as they come, … */
-    double *given;             /* … with their values; NULL: all are 1.0 and stay so */
-    uint64_t parts, part;      /* of the places: how many, of so many each */
-    uint64_t *next;            /* parts by rows: a row's entries in a part; where its next one goes */
-    uint64_t *begins;          /* rows + 1: of each row's room */
-    uint64_t *results;        /* rows + 1: lengths once equal places are one; then where each begins in out */
-    uint32_t *column, *spare; /* row by row; the second to sort long rows with */
+typedef struct csr_matrix {
+    /* n places were read; if both directions count, a row's entries are twice as many */
+    uint64_t rows, columns, n;
+    bool both, add;       /* add: entries of the same place are added, else the first one counts */
+    csr_place *places;    /* columns of the places, in input order */
+    double *given;        /* their values; NULL: all are 1.0 and stay 1.0 */
+    uint64_t parts, part; /* parts of the places: how many, and places of each */
+    /* parts × rows: a row's entries in a part, then the position of its next entry */
+    uint64_t *next;
+    uint64_t *begins; /* rows + 1: where each row begins */
+    /* rows + 1: lengths without duplicates, then where each row begins in the output */
+    uint64_t *results;
+    uint32_t *column, *spare; /* columns row by row; `spare` is for sorting long rows */
     double *value, *spare_value;
-} matrix;
+} csr_matrix;
 
-static void matrix_clear(matrix *m)
+static void matrix_clear(csr_matrix *m)
 {
     free(m->places);
     free(m->given);
@@ -72,23 +75,23 @@ hac_status hac_op_check_of_csr(const hac_op_request *r, hac_error *err)
     return hac_op_need_rows(r, 3, r->v[1].rows, err);
 }
 
-/* Of the part that begins with place `first`. */
-static uint64_t *next_of(const matrix *m, uint64_t first)
+/* For the part that begins with place `first`. */
+static uint64_t *next_of(const csr_matrix *m, uint64_t first)
 {
     return m->next + first / m->part * m->rows;
 }
 
 /* ---- reading ---- */
 
-typedef struct reading {
+typedef struct csr_reading {
     const hac_op_request *r;
-    matrix *m;
-} reading;
+    csr_matrix *m;
+} csr_reading;
 
 static hac_status read_places(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    const hac_op_request *r = ((const reading *)context)->r;
-    matrix *m = ((const reading *)context)->m;
+    const hac_op_request *r = ((const csr_reading *)context)->r;
+    csr_matrix *m = ((const csr_reading *)context)->m;
     const uint64_t *bits = r->n > 3 ? (const uint64_t *)(const void *)r->v[3].values : NULL;
     uint64_t *many = next_of(m, first);
     (void)worker;
@@ -98,7 +101,7 @@ static hac_status read_places(void *context, uint64_t first, uint64_t count, uns
             return hac_op_fail_index(err, r, 1, i, m->rows);
         if (column >= m->columns)
             return hac_op_fail_index(err, r, 2, i, m->columns);
-        m->places[i] = (place){(uint32_t)row, (uint32_t)column};
+        m->places[i] = (csr_place){(uint32_t)row, (uint32_t)column};
         many[row]++;
         if (m->both && row != column)
             many[column]++;
@@ -113,8 +116,8 @@ static hac_status read_places(void *context, uint64_t first, uint64_t count, uns
 
 /* ---- dealing ---- */
 
-/* Where each part's entries of each row go: those of earlier parts are first. */
-static void place_parts(matrix *m)
+/* The positions of each part's entries in each row: earlier parts come first. */
+static void place_parts(csr_matrix *m)
 {
     uint64_t at = 0;
     for (uint64_t row = 0; row < m->rows; row++) {
@@ -128,13 +131,13 @@ static void place_parts(matrix *m)
     m->begins[m->rows] = at;
 }
 
-/* The places are known before the first of them is written, so that none waits for the one before. */
-static void deal_some(matrix *m, uint64_t *next, uint64_t first, uint64_t count)
+/* All positions are known before the first write, so no write waits for the one before. */
+static void deal_some(csr_matrix *m, uint64_t *next, uint64_t first, uint64_t count)
 {
     uint64_t to[TOGETHER], back[TOGETHER];
-    const place *places = m->places + first;
+    const csr_place *places = m->places + first;
     for (uint64_t i = 0; i < count; i++) {
-        place p = places[i];
+        csr_place p = places[i];
         to[i] = back[i] = next[p.row]++;
         __builtin_prefetch(m->column + to[i], 1);
         if (!m->both || p.row == p.column)
@@ -152,7 +155,7 @@ static void deal_some(matrix *m, uint64_t *next, uint64_t first, uint64_t count)
 
 static hac_status deal(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    matrix *m = context;
+    csr_matrix *m = context;
     uint64_t *next = next_of(m, first), end = first + count;
     (void)worker;
     (void)err;
@@ -180,7 +183,7 @@ static void sort_short(uint32_t *column, double *value, uint64_t n)
     }
 }
 
-/* One pass: `to` is `from` in order of a digit; equal ones keep their order. */
+/* One pass: `to` is `from` in the order of a digit; the pass is stable. */
 static void sort_pass(const uint32_t *from, const double *from_value, uint32_t *to, double *to_value,
                       uint64_t n, unsigned shift)
 {
@@ -198,7 +201,7 @@ static void sort_pass(const uint32_t *from, const double *from_value, uint32_t *
     }
 }
 
-static void sort_long(const matrix *m, uint64_t begin, uint64_t n)
+static void sort_long(const csr_matrix *m, uint64_t begin, uint64_t n)
 {
     uint32_t *from = m->column + begin, *to = m->spare + begin;
     double *from_value = m->value != NULL ? m->value + begin : NULL,
@@ -220,7 +223,7 @@ static void sort_long(const matrix *m, uint64_t begin, uint64_t n)
         memcpy(to_value, from_value, n * sizeof *to_value);
 }
 
-/* Entries of one place together: added up, or the first one. How many are left. */
+/* Merges entries of the same place: adds them, or keeps the first. Returns how many are left. */
 static uint64_t unite(uint32_t *column, double *value, uint64_t n, bool add)
 {
     uint64_t left = 0;
@@ -238,7 +241,7 @@ static uint64_t unite(uint32_t *column, double *value, uint64_t n, bool add)
     return left;
 }
 
-/* Whether there is nothing to do: entries often come in order. */
+/* Whether the row is in order already, which is common. */
 static bool ascends(const uint32_t *column, uint64_t n)
 {
     bool ascends = true;
@@ -249,7 +252,7 @@ static bool ascends(const uint32_t *column, uint64_t n)
 
 static hac_status order_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    matrix *m = context;
+    csr_matrix *m = context;
     (void)worker;
     (void)err;
     for (uint64_t row = first; row < first + count; row++) {
@@ -269,8 +272,8 @@ static hac_status order_rows(void *context, uint64_t first, uint64_t count, unsi
 
 /* ---- writing ---- */
 
-/* Lengths to beginnings; how many entries there are. */
-static uint64_t place_rows(matrix *m)
+/* Turns lengths into offsets. Returns the number of entries. */
+static uint64_t place_rows(csr_matrix *m)
 {
     uint64_t at = 0;
     for (uint64_t row = 0; row < m->rows; row++) {
@@ -282,7 +285,7 @@ static uint64_t place_rows(matrix *m)
     return at;
 }
 
-static void write_row(const hac_op_vector *out, const matrix *m, uint64_t row)
+static void write_row(const hac_op_vector *out, const csr_matrix *m, uint64_t row)
 {
     uint64_t begin = m->begins[row], at = m->results[row], n = m->results[row + 1] - at;
     out->offsets[row] = at;
@@ -298,7 +301,7 @@ static void write_row(const hac_op_vector *out, const matrix *m, uint64_t row)
 
 typedef struct writing {
     const hac_op_vector *out;
-    const matrix *m;
+    const csr_matrix *m;
 } writing;
 
 static hac_status write_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
@@ -311,30 +314,30 @@ static hac_status write_rows(void *context, uint64_t first, uint64_t count, unsi
     return HAC_OK;
 }
 
-/* A part for each thread, as long as counting takes no more memory than the entries or the rows. */
+/* One part for each thread, as long as counting takes no more memory than the entries or the rows. */
 static uint64_t parts_of(uint64_t entries, uint64_t rows)
 {
-    uint64_t most = hac_pool_threads(), parts = entries / (rows == 0 ? 1 : rows);
-    return parts == 0 ? 1 : parts < most ? parts : most;
+    uint64_t max = hac_pool_threads(), parts = entries / (rows == 0 ? 1 : rows);
+    return parts == 0 ? 1 : parts < max ? parts : max;
 }
 
-static hac_status allocate(matrix *m, bool values, hac_error *err)
+static hac_status allocate(csr_matrix *m, bool values, hac_error *err)
 {
-    uint64_t most = m->n * (m->both ? 2 : 1);
-    m->parts = parts_of(most, m->rows);
+    uint64_t max = m->n * (m->both ? 2 : 1);
+    m->parts = parts_of(max, m->rows);
     m->part = m->n / m->parts + 1;
     m->places = hac_op_alloc(m->n, sizeof *m->places);
     m->next = calloc(m->rows == 0 ? 1 : m->rows, m->parts * sizeof *m->next);
     m->begins = hac_op_alloc(m->rows + 1, sizeof *m->begins);
     m->results = hac_op_alloc(m->rows + 1, sizeof *m->results);
-    m->column = hac_op_alloc(most, sizeof *m->column);
-    m->spare = hac_op_alloc(most, sizeof *m->spare);
+    m->column = hac_op_alloc(max, sizeof *m->column);
+    m->spare = hac_op_alloc(max, sizeof *m->spare);
     bool room = m->places != NULL && m->next != NULL && m->begins != NULL && m->results != NULL &&
                 m->column != NULL && m->spare != NULL;
     if (values) {
         m->given = hac_op_alloc(m->n, sizeof *m->given);
-        m->value = hac_op_alloc(most, sizeof *m->value);
-        m->spare_value = hac_op_alloc(most, sizeof *m->spare_value);
+        m->value = hac_op_alloc(max, sizeof *m->value);
+        m->spare_value = hac_op_alloc(max, sizeof *m->spare_value);
         room = room && m->given != NULL && m->value != NULL && m->spare_value != NULL;
     }
     return room ? HAC_OK : hac_fail_no_memory(err);
@@ -344,11 +347,11 @@ hac_status hac_op_do_csr(hac_op_request *r, uint64_t *values, size_t *n_values, 
 {
     const hac_op_vector *out = &r->v[0];
     bool both = (r->call.flags & HAC_OP_SYMMETRIC) != 0;
-    hac_cleanup(matrix_clear) matrix m = {
+    hac_cleanup(matrix_clear) csr_matrix m = {
         .rows = out->rows, .columns = out->columns, .n = r->v[1].rows, .both = both, .add = !both};
-    /* without values equal places add up to other ones than 1, where they do */
+    /* without values, equal places add up to values other than 1 */
     HAC_OP_TRY(allocate(&m, r->n > 3 || m.add, err));
-    HAC_OP_TRY(hac_op_for_rows(0, m.n, m.part, read_places, &(reading){r, &m}, err));
+    HAC_OP_TRY(hac_op_for_rows(0, m.n, m.part, read_places, &(csr_reading){r, &m}, err));
     place_parts(&m);
     HAC_OP_TRY(hac_op_for_rows(0, m.n, m.part, deal, &m, err));
     HAC_OP_TRY(hac_op_for_rows(0, m.rows, STEP, order_rows, &m, err));

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "op_parts.h"
-#include "query/pool.h"
+#include "codelet/threads.h"
+#include "host/op_parts.h"
 
 #define COLUMNS_MAX   (1 << 18)
-#define STEP_PRODUCTS (1u << 18) /* that a thread takes at once */
+#define STEP_PRODUCTS (1u << 18) /* rows that a thread takes at a time */
 
 static hac_status check_pair(const hac_op_request *r, size_t a, hac_error *err)
 {
@@ -54,11 +54,11 @@ typedef struct distance_work {
     const hac_op_request *r;
     const hac_op_kernels *kernels;
     hac_op_number number;
-    uint8_t *norms;  /* COSINE: of B's rows */
-    uint8_t **rooms; /* of each thread */
+    uint8_t *norms;  /* COSINE: lengths of B's rows */
+    uint8_t **rooms; /* for each thread */
 } distance_work;
 
-/* Lengths of B's rows: squares by ascending column. */
+/* Lengths of B's rows. Squares are added in ascending order of columns. */
 static hac_status norms_of(distance_work *w, hac_error *err)
 {
     const hac_op_vector *b = &w->r->v[2];
@@ -110,7 +110,7 @@ static hac_status distance_rows(void *context, uint64_t first, uint64_t count, u
 static hac_status run_distances(hac_op_request *r, hac_error *err)
 {
     const hac_op_vector *a = &r->v[1], *b = &r->v[2];
-    const unsigned threads = HAC_POOL_MAX; /* there may be more than there are now */
+    const unsigned threads = HAC_POOL_MAX; /* there may be more threads later */
     distance_work w = {.r = r,
                        .kernels = hac_op_kernels_best(),
                        .number = hac_op_number_of(a->kind),

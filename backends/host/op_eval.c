@@ -4,31 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/pool.h"
+#include "codelet/threads.h"
 
-#define STRING_BYTES (1u << 20) /* of what one batch makes */
+#define STRING_BYTES (1u << 20) /* strings that one batch may make */
 #define ROOM         (HAC_BATCH_ROWS * 8)
 
 typedef struct eval_worker {
-    hac_machine_c *machine; /* made at its first batch */
+    hac_machine_c *machine; /* made at the first batch */
     uint8_t *room;          /* a column of each input */
-    hac_vector inputs[HAC_OP_OPERANDS_MAX];
+    hac_column inputs[HAC_OP_OPERANDS_MAX];
 } eval_worker;
 
 struct hac_op_eval {
     const hac_op_request *r;
-    size_t from; /* operand that input 0 is */
+    size_t from; /* the operand that is input 0 */
     bool used[HAC_OP_OPERANDS_MAX];
-    eval_worker *workers[HAC_POOL_MAX]; /* made by the thread itself: there may be more of them than before */
+    /* a thread makes its own worker, since there may be more threads than before */
+    eval_worker *workers[HAC_POOL_MAX];
 };
 
-/* What was made for the program's last run, if it can be used. */
+/* The evaluation that was made for the program's last run, if it can still be used. */
 static hac_op_eval *keep_eval(hac_op_request *r)
 {
     hac_op_eval *e = r->eval;
     if (e == NULL || !hac_op_bind_again(r))
         return e;
-    for (unsigned i = 0; i < HAC_POOL_MAX; i++) { /* it has the values before */
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++) { /* the machine holds the old values */
         if (e->workers[i] == NULL)
             continue;
         hac_machine_c_free(e->workers[i]->machine);
@@ -37,18 +38,17 @@ static hac_op_eval *keep_eval(hac_op_request *r)
     return e;
 }
 
-hac_status hac_op_eval_new(hac_op_request *r, const char *name, hac_op_eval **ret, hac_error *err)
+hac_status hac_op_eval_new(hac_op_request *r, hac_op_eval **ret, hac_error *err)
 {
-    const hac_op_rule *rule = hac_op_rule_find(name);
     *ret = keep_eval(r);
     if (*ret != NULL)
         return HAC_OK;
-    HAC_OP_TRY(hac_op_bind_constants(r, rule, err));
+    HAC_OP_TRY(hac_op_bind_constants(r, err));
     hac_op_eval *e = calloc(1, sizeof *e);
     if (e == NULL)
         return hac_fail_no_memory(err);
     e->r = r;
-    e->from = rule->inputs;
+    e->from = r->rule->op->program_at;
     for (size_t i = 0; i < r->program->n_instructions; i++)
         if (r->program->instructions[i].op == HAC_OP_COLUMN)
             e->used[r->program->instructions[i].k] = true;
@@ -72,7 +72,7 @@ void hac_op_eval_free(hac_op_eval *e)
     free(e);
 }
 
-/* Bytes of strings that a batch may make: of a program without strings none. */
+/* Bytes of strings that a batch may make; 0 for a program without strings. */
 static size_t string_bytes(const hac_program *p)
 {
     for (size_t i = 0; i < p->n_registers; i++)
@@ -97,7 +97,7 @@ static hac_status worker_init(hac_op_eval *e, unsigned worker, hac_error *err)
     return hac_machine_c_new(e->r->program, string_bytes(e->r->program), &w->machine, err);
 }
 
-/* The machine reads whole blocks of 64 elements: the end of a vector is copied. */
+/* The machine reads whole blocks of 64 elements, so the end of a vector is copied. */
 static void *load(const hac_op_vector *v, uint64_t first, size_t n, void *room)
 {
     const uint8_t *x = hac_op_at(v, first);
@@ -114,14 +114,14 @@ static void *load(const hac_op_vector *v, uint64_t first, size_t n, void *room)
     return room;
 }
 
-hac_status hac_op_eval_batch(hac_op_eval *e, unsigned worker, uint64_t first, size_t n, hac_vector *ret,
+hac_status hac_op_eval_batch(hac_op_eval *e, unsigned worker, uint64_t first, size_t n, hac_column *ret,
                              hac_error *err)
 {
     HAC_OP_TRY(worker_init(e, worker, err));
     eval_worker *w = e->workers[worker];
     const hac_program *p = e->r->program;
     for (size_t i = 0; i < p->n_inputs; i++) {
-        w->inputs[i] = (hac_vector){.type = p->inputs[i]};
+        w->inputs[i] = (hac_column){.type = p->inputs[i]};
         if (e->used[i])
             w->inputs[i].values = load(&e->r->v[e->from + i], first, n, w->room + i * ROOM);
     }
@@ -130,7 +130,7 @@ hac_status hac_op_eval_batch(hac_op_eval *e, unsigned worker, uint64_t first, si
     return HAC_OK;
 }
 
-hac_status hac_op_eval_states(const hac_op_eval *e, const hac_vector *v, uint64_t first, size_t n, bool null,
+hac_status hac_op_eval_states(const hac_op_eval *e, const hac_column *v, uint64_t first, size_t n, bool null,
                               hac_error *err)
 {
     if (v->states == NULL)
@@ -145,7 +145,7 @@ hac_status hac_op_eval_states(const hac_op_eval *e, const hac_vector *v, uint64_
     return HAC_OK;
 }
 
-unsigned hac_op_eval_kind(const hac_vector *v)
+unsigned hac_op_eval_kind(const hac_column *v)
 {
     static const uint8_t kinds[HAC_REPR_END] = {
         [HAC_REPR_BOOL] = HAC_KIND_BOOL, [HAC_REPR_I64] = HAC_KIND_I64, [HAC_REPR_U64] = HAC_KIND_U64,

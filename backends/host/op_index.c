@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.index: distinct values in ascending order, and each row's number among them. Fixed-width values become
- * unsigned integers in the same order; where these lie close together (ids) their bits are counted, else they
- * go through a hash table. Everything is read once into memory of its own.
+ * op.index: distinct values in ascending order, and each row's position among them. Fixed-width values become
+ * unsigned integers in the same order. If these lie close together (ids), a bit for each possible value is
+ * counted; otherwise they go through a hash table. All input is read once into memory of its own.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
+#include "codelet/hash.h"
+#include "codelet/threads.h"
 #include "op_index.h"
-#include "query/hash.h"
-#include "query/pool.h"
 
-#define DENSE_RANGE 64   /* bits of range for each row that are still counted */
+#define DENSE_RANGE 64   /* maximum bits of range for each row */
 #define STEP        4096 /* rows that a thread takes at a time */
 
 hac_status hac_op_check_of_index(const hac_op_request *r, hac_error *err)
@@ -41,7 +39,7 @@ hac_status hac_op_check_of_index(const hac_op_request *r, hac_error *err)
 
 /* ---- fixed-width values as ordered integers ---- */
 
-/* Of a float: NaN last, all of them alike; -0.0 is 0.0. */
+/* Floats in order: all NaNs are equal and last; -0.0 is 0.0. */
 static uint64_t ordered_float(uint64_t bits, unsigned width)
 {
     uint64_t sign = UINT64_C(1) << (width - 1), ones = sign | (sign - 1);
@@ -77,7 +75,7 @@ static inline uint64_t key_of(uint64_t bits, unsigned kind)
     }
 }
 
-/* `kind` is a constant where this is called: a loop for each. */
+/* `kind` is a constant at each call, so that each kind has its own loop. */
 static inline __attribute__((always_inline)) void keys_of(const hac_op_vector *x, unsigned kind,
                                                           uint64_t first, uint64_t count, uint64_t *key)
 {
@@ -129,61 +127,56 @@ static void put_value(const hac_op_vector *to, uint64_t row, uint64_t key)
     memcpy(hac_op_at(to, row), &bits, to->size);
 }
 
-/* The rows of x and x2, one behind the other. */
+/* The rows of x, followed by those of x2. */
 typedef struct keys {
     uint64_t *key;
-    uint64_t n, least, greatest;
+    uint64_t n, min, max;
 } keys;
 
-typedef struct reading {
+typedef struct index_reading {
     const hac_op_vector *x;
     uint64_t *key;
-    uint64_t least[HAC_POOL_MAX], greatest[HAC_POOL_MAX]; /* by thread */
-} reading;
+    uint64_t min[HAC_POOL_MAX], max[HAC_POOL_MAX]; /* for each thread */
+} index_reading;
 
 static hac_status read_some(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    reading *r = context;
-    uint64_t *key = r->key + first, least = r->least[worker], greatest = r->greatest[worker];
+    index_reading *r = context;
+    uint64_t *key = r->key + first, min = r->min[worker], max = r->max[worker];
     (void)err;
     read_keys(r->x, first, count, key);
     for (uint64_t i = 0; i < count; i++) {
-        least = key[i] < least ? key[i] : least;
-        greatest = key[i] > greatest ? key[i] : greatest;
+        min = key[i] < min ? key[i] : min;
+        max = key[i] > max ? key[i] : max;
     }
-    r->least[worker] = least;
-    r->greatest[worker] = greatest;
+    r->min[worker] = min;
+    r->max[worker] = max;
     return HAC_OK;
 }
 
 static hac_status read_all(const hac_op_request *r, keys *k, hac_error *err)
 {
     uint64_t n = r->v[2].rows + (r->n > 3 ? r->v[4].rows : 0);
-    *k = (keys){.key = hac_op_alloc(n, sizeof *k->key), .n = n, .least = UINT64_MAX};
+    *k = (keys){.key = hac_op_alloc(n, sizeof *k->key), .n = n, .min = UINT64_MAX};
     if (k->key == NULL)
         return hac_fail_no_memory(err);
-    reading of = {.key = k->key};
-    memset(of.least, 0xff, sizeof of.least);
+    index_reading of = {.key = k->key};
+    memset(of.min, 0xff, sizeof of.min);
     for (size_t x = 2; x < r->n; x += 2) {
         of.x = &r->v[x];
         HAC_OP_TRY(hac_op_for_rows(0, of.x->rows, STEP, read_some, &of, err));
         of.key += of.x->rows;
     }
     for (unsigned i = 0; i < HAC_POOL_MAX; i++) {
-        k->least = of.least[i] < k->least ? of.least[i] : k->least;
-        k->greatest = of.greatest[i] > k->greatest ? of.greatest[i] : k->greatest;
+        k->min = of.min[i] < k->min ? of.min[i] : k->min;
+        k->max = of.max[i] > k->max ? of.max[i] : k->max;
     }
     return HAC_OK;
 }
 
-static uint32_t *ids_of(const hac_op_request *r, size_t x)
-{
-    return (uint32_t *)(void *)r->v[x == 2 ? 0 : 3].values;
-}
-
 /* ---- by bits ---- */
 
-/* Numbers of bits before each word. */
+/* The number of bits before each word. Returns their sum. */
 static uint64_t count_words(const uint64_t *bits, uint64_t words, uint32_t *before)
 {
     uint64_t sum = 0;
@@ -199,8 +192,9 @@ typedef struct lookup {
     uint32_t *ids;
     const uint64_t *key, *bits;
     const uint32_t *before;
-    const uint32_t *numbers; /* of each key of the span; NULL: there are more of these than rows */
-    uint64_t least;
+    /* number of each value in the range; NULL: the range is larger than the number of rows */
+    const uint32_t *numbers;
+    uint64_t min;
 } lookup;
 
 static hac_status write_some(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
@@ -209,7 +203,7 @@ static hac_status write_some(void *context, uint64_t first, uint64_t count, unsi
     (void)worker;
     (void)err;
     for (uint64_t row = first; row < first + count; row++) {
-        uint64_t b = l.key[row] - l.least;
+        uint64_t b = l.key[row] - l.min;
         if (l.numbers != NULL) {
             l.ids[row] = l.numbers[b];
             continue;
@@ -223,15 +217,16 @@ static hac_status write_some(void *context, uint64_t first, uint64_t count, unsi
 static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t *ret_distinct,
                                 hac_error *err)
 {
-    uint64_t span = k->greatest - k->least, words = span / 64 + 1;
+    uint64_t span = k->max - k->min, words = span / 64 + 1;
     hac_autofree uint64_t *bits = calloc(words, sizeof *bits);
     hac_autofree uint32_t *before = calloc(words, sizeof *before);
     hac_autofree uint32_t *numbers = span < k->n ? hac_op_alloc(span + 1, sizeof *numbers) : NULL;
     if (bits == NULL || before == NULL)
         return hac_fail_no_memory(err);
     for (uint64_t i = 0; i < k->n; i++) {
-        uint64_t b = k->key[i] - k->least, bit = UINT64_C(1) << b % 64;
-        if ((bits[b / 64] & bit) == 0) /* a store for each key would make the next ones of the word wait */
+        uint64_t b = k->key[i] - k->min, bit = UINT64_C(1) << b % 64;
+        /* without this test, the next keys of the word would wait for the store */
+        if ((bits[b / 64] & bit) == 0)
             bits[b / 64] |= bit;
     }
     *ret_distinct = count_words(bits, words, before);
@@ -243,11 +238,11 @@ static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t
             uint64_t b = w * 64 + (uint64_t)__builtin_ctzll(left);
             if (numbers != NULL)
                 numbers[b] = (uint32_t)at;
-            put_value(&r->v[1], at++, k->least + b);
+            put_value(&r->v[1], at++, k->min + b);
         }
-    lookup l = {.key = k->key, .bits = bits, .before = before, .numbers = numbers, .least = k->least};
+    lookup l = {.key = k->key, .bits = bits, .before = before, .numbers = numbers, .min = k->min};
     for (size_t x = 2; x < r->n; x += 2) {
-        l.ids = ids_of(r, x);
+        l.ids = hac_op_index_ids(r, x);
         HAC_OP_TRY(hac_op_for_rows(0, r->v[x].rows, STEP, write_some, &l, err));
         l.key += r->v[x].rows;
     }
@@ -256,16 +251,16 @@ static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t
 
 /* ---- by hashing ---- */
 
-typedef struct slot {
+typedef struct index_slot {
     uint64_t key;
-    uint32_t number; /* of first appearance + 1; 0: free */
-} slot;
+    uint32_t number; /* 1 + position of the first appearance; 0: free */
+} index_slot;
 
 typedef struct numbering {
-    slot *slots;
-    uint64_t start; /* of the hashes */
+    index_slot *slots;
+    uint64_t start; /* seed of the hashes */
     uint64_t mask, n;
-    uint64_t *distinct; /* in order of their first appearance */
+    uint64_t *distinct; /* in the order of their first appearance */
     uint64_t room;
 } numbering;
 
@@ -275,15 +270,7 @@ static void numbering_clear(numbering *t)
     free(t->distinct);
 }
 
-uint64_t hac_op_index_hash_start(void)
-{
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
-        seed = hac_now_ns();
-    return hac_hash_start(seed);
-}
-
-static slot *find_slot(const numbering *t, uint64_t key)
+static index_slot *find_slot(const numbering *t, uint64_t key)
 {
     uint64_t i = hac_hash_word(t->start, key) & t->mask;
     while (t->slots[i].number != 0 && t->slots[i].key != key)
@@ -294,7 +281,7 @@ static slot *find_slot(const numbering *t, uint64_t key)
 static hac_status grow(numbering *t, hac_error *err)
 {
     uint64_t n = t->slots == NULL ? 1024 : (t->mask + 1) * 2;
-    slot *slots = calloc(n, sizeof *slots);
+    index_slot *slots = calloc(n, sizeof *slots);
     uint64_t *distinct = realloc(t->distinct, n / 2 * sizeof *distinct);
     if (distinct != NULL)
         t->distinct = distinct;
@@ -302,7 +289,7 @@ static hac_status grow(numbering *t, hac_error *err)
         free(slots);
         return hac_fail_no_memory(err);
     }
-    slot *before = t->slots;
+    index_slot *before = t->slots;
     t->slots = slots;
     t->mask = n - 1;
     t->room = n / 2;
@@ -313,41 +300,33 @@ static hac_status grow(numbering *t, hac_error *err)
     return HAC_OK;
 }
 
-/* Replaces each key by its number of first appearance. */
+/* Replaces each key by the number of its first appearance. */
 static hac_status number_keys(keys *k, numbering *t, hac_error *err)
 {
     for (uint64_t i = 0; i < k->n; i++) {
         if (t->n == t->room)
             HAC_OP_TRY(grow(t, err));
-        slot *s = find_slot(t, k->key[i]);
+        index_slot *s = find_slot(t, k->key[i]);
         if (s->number == 0) {
             if (t->n == UINT32_MAX)
                 return hac_fail(err, HAC_UNSUPPORTED, "more than 2^32 - 1 distinct values");
             t->distinct[t->n++] = k->key[i];
-            *s = (slot){.key = k->key[i], .number = (uint32_t)t->n};
+            *s = (index_slot){.key = k->key[i], .number = (uint32_t)t->n};
         }
         k->key[i] = s->number - 1;
     }
     return HAC_OK;
 }
 
-typedef struct ranked {
+typedef struct ranked_key {
     uint64_t key;
     uint32_t number;
-} ranked;
+} ranked_key;
 
 static int by_key(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const ranked_key *x = a, *y = b;
     return (x->key > y->key) - (x->key < y->key);
-}
-
-void hac_op_put_ids(const hac_op_request *r, const uint64_t *numbers, const uint32_t *ranks)
-{
-    uint64_t at = 0;
-    for (size_t x = 2; x < r->n; x += 2)
-        for (uint64_t row = 0; row < r->v[x].rows; row++)
-            ids_of(r, x)[row] = ranks[numbers[at++]];
 }
 
 static hac_status index_by_hash(const hac_op_request *r, keys *k, uint64_t *ret_distinct, hac_error *err)
@@ -357,12 +336,12 @@ static hac_status index_by_hash(const hac_op_request *r, keys *k, uint64_t *ret_
     *ret_distinct = t.n;
     if (t.n > r->v[1].rows)
         return HAC_OK;
-    hac_autofree ranked *order = hac_op_alloc(t.n, sizeof *order);
+    hac_autofree ranked_key *order = hac_op_alloc(t.n, sizeof *order);
     hac_autofree uint32_t *ranks = hac_op_alloc(t.n, sizeof *ranks);
     if (order == NULL || ranks == NULL)
         return hac_fail_no_memory(err);
     for (uint64_t i = 0; i < t.n; i++)
-        order[i] = (ranked){.key = t.distinct[i], .number = (uint32_t)i};
+        order[i] = (ranked_key){.key = t.distinct[i], .number = (uint32_t)i};
     qsort(order, t.n, sizeof *order, by_key);
     for (uint64_t i = 0; i < t.n; i++) {
         ranks[order[i].number] = (uint32_t)i;
@@ -377,7 +356,7 @@ static hac_status index_values(const hac_op_request *r, uint64_t *ret_distinct, 
     keys k;
     hac_status status = read_all(r, &k, err);
     if (status == HAC_OK && k.n != 0) {
-        uint64_t range = k.greatest - k.least;
+        uint64_t range = k.max - k.min;
         status = range / DENSE_RANGE <= k.n ? index_by_bits(r, &k, ret_distinct, err)
                                             : index_by_hash(r, &k, ret_distinct, err);
     }

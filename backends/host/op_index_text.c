@@ -3,27 +3,28 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "codelet/hash.h"
 #include "op_index.h"
-#include "query/hash.h"
 
-typedef struct text {
+typedef struct index_text {
     uint64_t at, bytes, hash; /* in `characters` */
-} text;
+} index_text;
 
-/* Distinct texts in order of their first appearance, copied: others may change what lies in the vectors. */
-typedef struct texts {
-    text *distinct;
+/* Distinct texts in the order of their first appearance. They are copied, since others may change the
+ * vectors. */
+typedef struct index_texts {
+    index_text *distinct;
     uint64_t n, room;
     uint8_t *characters;
     uint64_t n_characters, characters_room;
     uint32_t *slots; /* number + 1; 0: free */
-    uint64_t start;  /* of the hashes */
+    uint64_t start;  /* seed of the hashes */
     uint64_t mask;
-    uint8_t *row; /* a copy of the row that is looked up */
+    uint8_t *row; /* a copy of the row that is being looked up */
     uint64_t row_room;
-} texts;
+} index_texts;
 
-static void texts_clear(texts *t)
+static void texts_clear(index_texts *t)
 {
     free(t->distinct);
     free(t->characters);
@@ -44,7 +45,7 @@ static hac_status room_for(void **memory, uint64_t *room, uint64_t needed, size_
     return HAC_OK;
 }
 
-static hac_status grow_slots(texts *t, hac_error *err)
+static hac_status grow_slots(index_texts *t, hac_error *err)
 {
     uint64_t n = t->slots == NULL ? 1024 : (t->mask + 1) * 2;
     uint32_t *slots = calloc(n, sizeof *slots);
@@ -62,7 +63,7 @@ static hac_status grow_slots(texts *t, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status add(texts *t, const uint8_t *s, uint64_t bytes, uint64_t hash, hac_error *err)
+static hac_status add(index_texts *t, const uint8_t *s, uint64_t bytes, uint64_t hash, hac_error *err)
 {
     if (t->n == UINT32_MAX)
         return hac_fail(err, HAC_UNSUPPORTED, "more than 2^32 - 1 distinct texts");
@@ -70,12 +71,12 @@ static hac_status add(texts *t, const uint8_t *s, uint64_t bytes, uint64_t hash,
     HAC_OP_TRY(room_for((void **)&t->characters, &t->characters_room, t->n_characters + bytes, 1, err));
     if (bytes != 0)
         memcpy(t->characters + t->n_characters, s, bytes);
-    t->distinct[t->n++] = (text){.at = t->n_characters, .bytes = bytes, .hash = hash};
+    t->distinct[t->n++] = (index_text){.at = t->n_characters, .bytes = bytes, .hash = hash};
     t->n_characters += bytes;
     return HAC_OK;
 }
 
-static hac_status number_text(texts *t, const uint8_t *s, uint64_t bytes, uint64_t *ret, hac_error *err)
+static hac_status number_text(index_texts *t, const uint8_t *s, uint64_t bytes, uint64_t *ret, hac_error *err)
 {
     if (t->slots == NULL || 2 * t->n > t->mask)
         HAC_OP_TRY(grow_slots(t, err));
@@ -83,7 +84,7 @@ static hac_status number_text(texts *t, const uint8_t *s, uint64_t bytes, uint64
     memcpy(t->row, s, bytes);
     uint64_t hash = hac_hash_long_string(t->start, t->row, bytes), at = hash & t->mask;
     for (; t->slots[at] != 0; at = (at + 1) & t->mask) {
-        const text *d = &t->distinct[t->slots[at] - 1];
+        const index_text *d = &t->distinct[t->slots[at] - 1];
         if (d->hash == hash && d->bytes == bytes &&
             (bytes == 0 || memcmp(t->characters + d->at, t->row, bytes) == 0)) {
             *ret = t->slots[at] - (uint64_t)1;
@@ -96,21 +97,21 @@ static hac_status number_text(texts *t, const uint8_t *s, uint64_t bytes, uint64
     return HAC_OK;
 }
 
-typedef struct ranked {
+typedef struct ranked_text {
     const uint8_t *s;
     uint64_t bytes;
     uint32_t number;
-} ranked;
+} ranked_text;
 
 static int by_bytes(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const ranked_text *x = a, *y = b;
     uint64_t n = x->bytes < y->bytes ? x->bytes : y->bytes;
     int order = n == 0 ? 0 : memcmp(x->s, y->s, n);
     return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-static hac_status number_rows(const hac_op_request *r, texts *t, uint64_t *numbers, hac_error *err)
+static hac_status number_rows(const hac_op_request *r, index_texts *t, uint64_t *numbers, hac_error *err)
 {
     uint64_t at = 0;
     for (size_t x = 2; x < r->n; x += 2)
@@ -123,16 +124,16 @@ static hac_status number_rows(const hac_op_request *r, texts *t, uint64_t *numbe
     return HAC_OK;
 }
 
-static hac_status write_texts(const hac_op_request *r, const texts *t, const uint64_t *numbers,
+static hac_status write_texts(const hac_op_request *r, const index_texts *t, const uint64_t *numbers,
                               hac_error *err)
 {
     const hac_op_vector *to = &r->v[1];
-    hac_autofree ranked *order = hac_op_alloc(t->n, sizeof *order);
+    hac_autofree ranked_text *order = hac_op_alloc(t->n, sizeof *order);
     hac_autofree uint32_t *ranks = hac_op_alloc(t->n, sizeof *ranks);
     if (order == NULL || ranks == NULL)
         return hac_fail_no_memory(err);
     for (uint64_t i = 0; i < t->n; i++)
-        order[i] = (ranked){t->characters + t->distinct[i].at, t->distinct[i].bytes, (uint32_t)i};
+        order[i] = (ranked_text){t->characters + t->distinct[i].at, t->distinct[i].bytes, (uint32_t)i};
     qsort(order, t->n, sizeof *order, by_bytes);
     uint64_t at = 0;
     for (uint64_t i = 0; i < t->n; i++) {
@@ -150,7 +151,7 @@ static hac_status write_texts(const hac_op_request *r, const texts *t, const uin
 hac_status hac_op_index_texts(const hac_op_request *r, uint64_t *ret_distinct, uint64_t *ret_bytes,
                               hac_error *err)
 {
-    hac_cleanup(texts_clear) texts t = {.start = hac_op_index_hash_start()};
+    hac_cleanup(texts_clear) index_texts t = {.start = hac_op_index_hash_start()};
     uint64_t rows = r->v[2].rows + (r->n > 3 ? r->v[4].rows : 0);
     hac_autofree uint64_t *numbers = hac_op_alloc(rows, sizeof *numbers);
     if (numbers == NULL)
@@ -161,6 +162,7 @@ hac_status hac_op_index_texts(const hac_op_request *r, uint64_t *ret_distinct, u
     if (t.n > r->v[1].rows || t.n_characters > r->v[1].entries)
         return HAC_OK;
     HAC_OP_TRY(
-        room_for((void **)&t.characters, &t.characters_room, 1, 1, err)); /* empty texts lie somewhere */
+        /* memory is never NULL, even for empty texts */
+        room_for((void **)&t.characters, &t.characters_room, 1, 1, err));
     return write_texts(r, &t, numbers, err);
 }

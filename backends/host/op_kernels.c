@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled once for each instruction set under the name HAC_KERNELS. */
-#include "op_kernels.h"
+/* Compiled once for each instruction set; HAC_KERNELS is the name of the result. */
+#include "host/op_kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,6 +9,12 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define LANES  HAC_OP_LANES
+
+/* sum · 2^exponent, of op_kernels_scaled.h */
+typedef struct scaled_sum {
+    double sum;
+    int exponent;
+} scaled_sum;
 
 #define T        float
 #define I        int32_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops that only floats have; behind op_kernels_number.h. */
+/* Loops for floats only; included after op_kernels_number.h. */
 
-/* As wide as the instruction set has them: wider ones go through memory. */
+/* As wide as the instruction set's vectors: wider ones go through memory. */
 #if !defined(VECTOR_BYTES)
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
@@ -18,10 +18,10 @@ typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
 #define M     NAME(mask)
 #define WIDTH (VECTOR_BYTES / sizeof(T))
 #define ALL   _Pragma("GCC unroll 16")
-/* Lanes of a where the mask is set, of b elsewhere. */
+/* Lanes of a where the mask is set, else of b. */
 #define PICK(mask, a, b) ((V)(((mask) & (M)(a)) | (~(mask) & (M)(b))))
 
-/* In place, too. */
+/* Also works in place. */
 static void NAME(tidy)(const T *x, size_t n, T *ret)
 {
     for (size_t i = 0; i < n; i++)
@@ -37,10 +37,10 @@ INLINE void NAME(tidy_vector)(V *v)
 }
 
 #define PANEL   (HAC_OP_PANEL_BYTES / sizeof(T))
-#define ACROSS  (HAC_OP_PANEL_BYTES / VECTOR_BYTES) /* vectors of a panel */
+#define ACROSS  (HAC_OP_PANEL_BYTES / VECTOR_BYTES) /* vectors of a panel's row */
 #define AT_ONCE (VECTOR_BYTES == 16 ? 2 : 4)        /* rows whose sums fit the registers */
 
-/* `rows` rows of C, one panel wide: sums stay in registers. */
+/* `rows` rows of C, one panel wide. The sums stay in registers. */
 INLINE void NAME(gemm_rows)(size_t rows, const T *restrict a, size_t a_stride, const V *restrict panel,
                             size_t depth, T *restrict c, size_t c_stride, bool add)
 {
@@ -65,7 +65,7 @@ INLINE void NAME(gemm_rows)(size_t rows, const T *restrict a, size_t a_stride, c
     }
 }
 
-/* Rows that a panel is too wide for go through a copy. */
+/* The last columns, for which a panel is too wide, go through a copy. */
 static void NAME(gemm_narrow)(const T *a, size_t a_stride, const V *panel, size_t depth, T *c, size_t columns,
                               bool add)
 {
@@ -104,6 +104,8 @@ INLINE T NAME(root)(T v)
     return sizeof(T) == 4 ? (T)sqrtf((float)v) : (T)sqrt((double)v);
 }
 
+#include "op_kernels_scaled.h"
+
 static void NAME(turn)(const T *restrict a, size_t rows, size_t columns, T *restrict turned)
 {
     for (size_t c = 0; c < columns; c++)
@@ -111,7 +113,7 @@ static void NAME(turn)(const T *restrict a, size_t rows, size_t columns, T *rest
             turned[c * TURN_ROWS + r] = r < rows ? a[r * columns + c] : 0;
 }
 
-/* Sums over the columns between TURN_ROWS rows of A and one of B. */
+/* Sums over the columns for TURN_ROWS rows of A and one row of B. */
 INLINE void NAME(sums)(unsigned function, const V *restrict a, const T *restrict b, size_t columns, V *ret)
 {
     V sum[VECTORS];
@@ -129,7 +131,7 @@ INLINE void NAME(sums)(unsigned function, const V *restrict a, const T *restrict
     ALL for (size_t v = 0; v < VECTORS; v++) ret[v] = sum[v];
 }
 
-/* From sums to distances; norms: of the rows of A, and of B's. */
+/* Turns sums into distances. `norms` are the lengths of the rows of A, `norm` that of B's row. */
 INLINE void NAME(finish)(unsigned function, const T *restrict norms, T norm, T *restrict sums)
 {
     for (size_t r = 0; r < TURN_ROWS; r++) {
@@ -160,6 +162,16 @@ typedef union NAME(sums_of) {
     T t[TURN_ROWS];
 } NAME(sums_of);
 
+/* Whether the sums of row `j` of B are safe for all rows. */
+INLINE bool NAME(are_safe)(unsigned function, const T *restrict norms, T norm, const T *restrict sums,
+                           size_t rows)
+{
+    bool safe = function != HAC_OP_COSINE || NAME(length_is_safe)(norm);
+    for (size_t r = 0; r < rows; r++)
+        safe &= function == HAC_OP_COSINE ? NAME(length_is_safe)(norms[r]) : NAME(sum_is_safe)(sums[r]);
+    return safe || function == HAC_OP_MANHATTAN;
+}
+
 INLINE void NAME(distance_rows)(unsigned function, const hac_op_tile *tile, const T *a, size_t rows,
                                 T *restrict ret, uint64_t stride)
 {
@@ -170,12 +182,16 @@ INLINE void NAME(distance_rows)(unsigned function, const hac_op_tile *tile, cons
     if (function == HAC_OP_COSINE)
         NAME(norms)(tile->turned, tile->columns, norms);
     for (uint64_t j = 0; j < tile->b_rows; j++) {
+        T norm = function == HAC_OP_COSINE ? b_norms[j] : 0;
         NAME(sums)(function, tile->turned, b + j * tile->columns, tile->columns, sums.v);
-        NAME(finish)(function, norms, function == HAC_OP_COSINE ? b_norms[j] : 0, sums.t);
+        bool safe = NAME(are_safe)(function, norms, norm, sums.t, rows);
+        NAME(finish)(function, norms, norm, sums.t);
         if (function == HAC_OP_EUCLIDEAN)
             NAME(roots)(sums.t, TURN_ROWS);
         for (size_t r = 0; r < rows; r++)
-            ret[r * stride + j] = sums.t[r];
+            ret[r * stride + j] = safe ? sums.t[r]
+                                       : NAME(tidied)(NAME(pair)(function, a + r * tile->columns,
+                                                                 b + j * tile->columns, tile->columns));
     }
 }
 
@@ -196,7 +212,15 @@ static void NAME(distance)(const hac_op_tile *tile, void *ret, uint64_t stride)
     }
 }
 
-/* Numbers of rows of B as integers of T's size, in vectors. */
+/* Whether row `at` of B is nearest to `a` for sure. A sum of 0 is the smallest if the rows are equal. */
+static bool NAME(is_nearest)(unsigned function, const hac_op_tile *tile, const T *a, T best, uint32_t at)
+{
+    if (function == HAC_OP_MANHATTAN || NAME(sum_is_safe)(best))
+        return true;
+    return best == 0 && NAME(largest)(a, (const T *)tile->b + at * tile->columns, tile->columns, 1) == 0;
+}
+
+/* Row numbers of B in vectors of integers of T's size. */
 INLINE void NAME(nearest_rows)(unsigned function, const hac_op_tile *tile, const T *a, size_t rows,
                                uint32_t *restrict ret, T *restrict ret_distance)
 {
@@ -204,6 +228,7 @@ INLINE void NAME(nearest_rows)(unsigned function, const hac_op_tile *tile, const
     T norms[TURN_ROWS] = {0};
     NAME(sums_of) sums, best;
     M where[VECTORS];
+    bool safe = true;
     NAME(turn)(a, rows, tile->columns, tile->turned);
     if (function == HAC_OP_COSINE)
         NAME(norms)(tile->turned, tile->columns, norms);
@@ -213,8 +238,10 @@ INLINE void NAME(nearest_rows)(unsigned function, const hac_op_tile *tile, const
     }
     for (uint64_t j = 0; j < tile->b_rows; j++) {
         NAME(sums)(function, tile->turned, b + j * tile->columns, tile->columns, sums.v);
-        if (function == HAC_OP_COSINE)
+        if (function == HAC_OP_COSINE) {
+            safe &= NAME(are_safe)(function, norms, b_norms[j], sums.t, rows);
             NAME(finish)(function, norms, b_norms[j], sums.t);
+        }
         ALL for (size_t v = 0; v < VECTORS; v++)
         {
             M closer = sums.v[v] < best.v[v];
@@ -224,11 +251,16 @@ INLINE void NAME(nearest_rows)(unsigned function, const hac_op_tile *tile, const
     }
     for (size_t r = 0; r < rows; r++)
         ret[r] = (uint32_t)where[r / WIDTH][r % WIDTH];
-    if (ret_distance == NULL)
-        return;
-    if (function == HAC_OP_EUCLIDEAN)
-        NAME(roots)(best.t, TURN_ROWS);
-    memcpy(ret_distance, best.t, rows * sizeof(T));
+    NAME(sums_of) distances = best;
+    if (function == HAC_OP_EUCLIDEAN && ret_distance != NULL)
+        NAME(roots)(distances.t, TURN_ROWS);
+    for (size_t r = 0; r < rows; r++) {
+        const T *row = a + r * tile->columns;
+        if (function == HAC_OP_COSINE ? !safe : !NAME(is_nearest)(function, tile, row, best.t[r], ret[r]))
+            ret[r] = NAME(nearest_of)(function, tile, row, &distances.t[r]);
+        if (ret_distance != NULL)
+            ret_distance[r] = distances.t[r];
+    }
 }
 
 static void NAME(nearest)(const hac_op_tile *tile, uint32_t *ret, void *ret_distance)

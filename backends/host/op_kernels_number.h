@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of one number T (U: the unsigned integer of its size); included several times by op_kernels.c. */
+/* The loops for one type of number T (U: the unsigned integer of its size). op_kernels.c includes this file
+ * several times. */
 
-/* What `ADD` leaves in `bad` has its highest bit set where a sum has left its 64 bits. */
+/* After `ADD`, the highest bit of `bad` is set if a sum did not fit 64 bits. */
 #if IS_FLOAT
 #define ADD(to, what) ((to) += (what))
 #define FAILED(bad)   ((void)(bad), false)
@@ -20,7 +21,7 @@ INLINE T NAME(magnitude)(T v, U *bad)
     (void)bad;
     return sizeof(T) == 4 ? (T)fabsf((float)v) : (T)fabs((double)v);
 }
-/* NaN is above all numbers. */
+/* NaN is greater than all numbers. */
 INLINE bool NAME(less)(T a, T b)
 {
     return !(a >= b) & (a == a);
@@ -66,7 +67,7 @@ INLINE T NAME(magnitude)(T v, U *bad)
 {
 #if IS_SIGNED
     T sign = v >> 63, magnitude = (T)(((U)v ^ (U)sign) - (U)sign);
-    *bad |= (U)magnitude; /* of INT64_MIN: itself */
+    *bad |= (U)magnitude; /* for INT64_MIN: INT64_MIN itself */
     return magnitude;
 #else
     (void)bad;
@@ -115,7 +116,7 @@ SUM_BY_LANES(lanes_squares, NAME(square)(x[i], &bad))
 SUM_BY_LANES(lanes_magnitude, NAME(magnitude)(x[i], &bad))
 SUM_BY_LANES(lanes_products, NAME(product)(x[i], y[i], &bad))
 
-/* `better(a, b)`: a replaces b. */
+/* `better(a, b)` is true if a replaces b. */
 #define BEST_BY_LANES(name, worst, value, better)                                                            \
     static bool NAME(name)(const T *restrict x, size_t n, T *ret)                                            \
     {                                                                                                        \
@@ -163,7 +164,7 @@ static bool NAME(reduce)(unsigned function, const void *x, const void *y, size_t
 
 /* ---- which one ---- */
 
-INLINE void NAME(arg_loop)(bool greatest, const T *restrict x, size_t n, T *ret, uint64_t *ret_at)
+INLINE void NAME(arg_loop)(bool max, const T *restrict x, size_t n, T *ret, uint64_t *ret_at)
 {
     T lane[LANES];
     U where[LANES];
@@ -176,22 +177,22 @@ INLINE void NAME(arg_loop)(bool greatest, const T *restrict x, size_t n, T *ret,
     for (; at + LANES <= n; at += LANES)
         for (size_t l = 0; l < LANES; l++) {
             T v = x[at + l], b = lane[l];
-            bool better = greatest ? NAME(less)(b, v) : NAME(less)(v, b);
+            bool better = max ? NAME(less)(b, v) : NAME(less)(v, b);
             lane[l] = better ? v : b;
             where[l] = better ? (U)(at + l) : where[l];
         }
     T best = lane[0];
     uint64_t best_at = where[0];
     for (size_t l = 0; l < LANES; l++) {
-        bool better = greatest ? NAME(less)(best, lane[l]) : NAME(less)(lane[l], best);
-        bool worse = greatest ? NAME(less)(lane[l], best) : NAME(less)(best, lane[l]);
+        bool better = max ? NAME(less)(best, lane[l]) : NAME(less)(lane[l], best);
+        bool worse = max ? NAME(less)(lane[l], best) : NAME(less)(best, lane[l]);
         if (better || (!worse && where[l] < best_at)) {
             best = lane[l];
             best_at = where[l];
         }
     }
     for (; at < n; at++)
-        if (greatest ? NAME(less)(best, x[at]) : NAME(less)(x[at], best)) {
+        if (max ? NAME(less)(best, x[at]) : NAME(less)(x[at], best)) {
             best = x[at];
             best_at = at;
         }
@@ -199,9 +200,9 @@ INLINE void NAME(arg_loop)(bool greatest, const T *restrict x, size_t n, T *ret,
     *ret_at = best_at;
 }
 
-static void NAME(arg)(bool greatest, const void *x, size_t n, void *ret, uint64_t *ret_at)
+static void NAME(arg)(bool max, const void *x, size_t n, void *ret, uint64_t *ret_at)
 {
-    if (greatest)
+    if (max)
         NAME(arg_loop)(true, x, n, ret, ret_at);
     else
         NAME(arg_loop)(false, x, n, ret, ret_at);
@@ -271,7 +272,7 @@ INLINE T NAME(start)(unsigned function)
 
 #define RUNS_AT_ONCE 8
 
-/* Each run on its own; several at once, as each is a chain. */
+/* Each run by itself, several at once, since each is a chain of dependent additions. */
 INLINE U NAME(scan_runs)(unsigned function, bool exclusive, const T *restrict x, size_t runs, T *restrict y,
                          T *restrict totals)
 {

@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "op_parts.h"
+#include "host/op_parts.h"
 
-#define PIECE 512 /* rows that are made numbers at once */
+#define PIECE 512 /* rows that are converted to numbers at a time */
 
 static uint64_t key_blocks(uint64_t rows)
 {
     return rows / HAC_OP_KEY_BLOCK + (rows % HAC_OP_KEY_BLOCK != 0);
 }
 
-/* Room for a table of each block of `rows`. */
+/* Memory for a table of each block of `rows`. */
 static hac_status check_tables(const hac_op_request *r, uint64_t rows, uint64_t columns, hac_error *err)
 {
     uint64_t needed;
@@ -51,7 +51,7 @@ hac_status hac_op_check_of_keys(const hac_op_request *r, hac_error *err)
 
 typedef struct key_room {
     uint64_t keys[PIECE];
-    uint8_t *numbers; /* PIECE rows of x, widened; NULL: they lie as they are */
+    uint8_t *numbers; /* PIECE rows of x, widened; NULL: x is read in place */
 } key_room;
 
 static hac_status add_piece(const hac_op_request *r, uint64_t first, size_t n, key_room *room, uint8_t *table,
@@ -96,7 +96,7 @@ static hac_status key_rows(void *context, uint64_t first, uint64_t count, unsign
         status =
             add_piece(r, first + at, count - at < PIECE ? (size_t)(count - at) : PIECE, &room, table, err);
     free(room.numbers);
-    if (tables->kind == HAC_KIND_F64) /* one NaN for all */
+    if (tables->kind == HAC_KIND_F64) /* all NaNs become one */
         hac_op_kernels_best()->tidy64((double *)(void *)table, table_bytes / 8, (double *)(void *)table);
     return status;
 }
@@ -137,7 +137,7 @@ static hac_status combine_rows(void *context, uint64_t first, uint64_t count, un
         if (!hac_op_kernels_best()->add_table[number](r->call.function, hac_op_at(tables, row * y->columns),
                                                       (size_t)count, (size_t)y->columns, to))
             return hac_op_fail_sum(err, y, "keys", first);
-    if (number == HAC_OP_F64) /* one NaN for all */
+    if (number == HAC_OP_F64) /* all NaNs become one */
         hac_op_kernels_best()->tidy64((double *)(void *)to, count * y->columns, (double *)(void *)to);
     return HAC_OK;
 }
@@ -158,32 +158,47 @@ hac_status hac_op_check_of_histogram(const hac_op_request *r, hac_error *err)
     HAC_OP_TRY(hac_op_need_columns(r, 1, 1, err));
     if (r->v[1].kind == HAC_KIND_BOOL)
         return hac_op_fail(err, 1, "bools have no histogram");
-    if (!isfinite(r->call.a) || !isfinite(r->call.b) || !(r->call.a < r->call.b) ||
-        !isfinite(r->call.b - r->call.a))
+    if (!isfinite(r->call.a) || !isfinite(r->call.b) || !(r->call.a < r->call.b))
         return hac_fail(err, HAC_INVALID, "bins from %g to %g", r->call.a, r->call.b);
     if (r->call.n > UINT32_MAX)
         return hac_fail(err, HAC_INVALID, "%llu bins", (unsigned long long)r->call.n);
     return check_tables(r, r->v[1].rows, 1, err);
 }
 
+bool hac_op_histogram_buckets(const hac_op_request *r, hac_buckets *ret)
+{
+    hac_constant_number low = hac_constant_real(r->call.a), high = hac_constant_real(r->call.b);
+    return hac_buckets_init(&low, &high, (uint32_t)r->call.n, (hac_value_type){.kind = r->v[1].kind}, ret);
+}
+
+typedef struct histogram_work {
+    const hac_op_request *r;
+    hac_buckets buckets;
+} histogram_work;
+
 static hac_status histogram_rows(void *context, uint64_t first, uint64_t count, unsigned worker,
                                  hac_error *err)
 {
-    const hac_op_request *r = context;
-    uint64_t bins = r->call.n, *table = (uint64_t *)(void *)r->v[0].values + first / HAC_OP_KEY_BLOCK * bins;
-    double a = r->call.a, b = r->call.b, room[PIECE];
+    const histogram_work *w = context;
+    const hac_op_vector *x = &w->r->v[1];
+    uint64_t bins = w->r->call.n;
+    uint64_t *table = (uint64_t *)(void *)w->r->v[0].values + first / HAC_OP_KEY_BLOCK * bins;
+    bool real = hac_op_is_float(x->kind), is_signed = x->kind == HAC_KIND_I64 || x->kind == HAC_KIND_I32;
     (void)worker;
     (void)err;
     memset(table, 0, bins * sizeof *table);
     for (uint64_t at = 0; at < count; at += PIECE) {
         size_t n = count - at < PIECE ? (size_t)(count - at) : PIECE;
-        const double *x = hac_op_numbers(&r->v[1], HAC_OP_F64, first + at, n, room);
+        double numbers[PIECE];
+        const double *about = hac_op_numbers(x, HAC_OP_F64, first + at, n, numbers);
         for (size_t i = 0; i < n; i++) {
-            double v = x[i];
-            if (!(v >= a && v <= b))
-                continue;
-            uint64_t bin = (uint64_t)((v - a) / (b - a) * (double)bins);
-            table[bin < bins ? bin : bins - 1]++;
+            int64_t key =
+                real ? hac_bucket_key_of_f64(about[i]) : (int64_t)hac_op_index_at(x, first + at + i);
+            if (!real && !is_signed)
+                key = hac_bucket_key_of_u64((uint64_t)key);
+            uint64_t bin = hac_bucket_of(&w->buckets, key, about[i]);
+            if (bin != HAC_NO_BUCKET)
+                table[bin]++;
         }
     }
     return HAC_OK;
@@ -191,7 +206,12 @@ static hac_status histogram_rows(void *context, uint64_t first, uint64_t count, 
 
 hac_status hac_op_do_histogram(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
 {
+    histogram_work w = {.r = r};
     (void)values;
     (void)n_values;
-    return hac_op_for_rows(r->first, r->count, HAC_OP_KEY_BLOCK, histogram_rows, r, err);
+    if (!hac_op_histogram_buckets(r, &w.buckets))
+        return hac_fail_no_memory(err);
+    hac_status status = hac_op_for_rows(r->first, r->count, HAC_OP_KEY_BLOCK, histogram_rows, &w, err);
+    hac_buckets_clear(&w.buckets);
+    return status;
 }

@@ -8,12 +8,12 @@
 
 HAC_DEFINE_CLEANUP(hac_op_eval *, hac_op_eval_free)
 
-#define STEP (16 * (uint64_t)HAC_OP_BLOCK) /* rows that a thread takes at once */
+#define STEP (16 * (uint64_t)HAC_OP_BLOCK) /* rows that a thread takes at a time */
 
 typedef struct map_work {
     const hac_op_request *r;
     hac_op_eval *eval;
-    uint64_t *kept; /* filter_copy: row of y that each block of the range begins at */
+    uint64_t *kept; /* filter_copy: the row of y where each block of the range begins */
 } map_work;
 
 /* ---- op.map ---- */
@@ -27,7 +27,7 @@ hac_status hac_op_check_of_map(const hac_op_request *r, hac_error *err)
     return hac_op_check_inputs(r, 1, y->rows, y->columns, err);
 }
 
-static void store(const hac_op_vector *y, uint64_t first, size_t n, const hac_vector *v)
+static void store(const hac_op_vector *y, uint64_t first, size_t n, const hac_column *v)
 {
     const hac_op_kernels *k = hac_op_kernels_best();
     uint8_t *to = hac_op_at(y, first);
@@ -50,7 +50,7 @@ static hac_status map_rows(void *context, uint64_t first, uint64_t count, unsign
     uint64_t at = first * y->columns, end = at + count * y->columns;
     for (; at < end; at += HAC_BATCH_ROWS) {
         size_t n = end - at < HAC_BATCH_ROWS ? (size_t)(end - at) : HAC_BATCH_ROWS;
-        hac_vector v;
+        hac_column v;
         HAC_OP_TRY(hac_op_eval_batch(w->eval, worker, at, n, &v, err));
         HAC_OP_TRY(hac_op_eval_states(w->eval, &v, at, n, false, err));
         store(y, at, n, &v);
@@ -63,7 +63,7 @@ hac_status hac_op_do_map(hac_op_request *r, uint64_t *values, size_t *n_values, 
     hac_cleanup(hac_op_eval_free_cleanup) hac_op_eval *eval = NULL;
     (void)values;
     (void)n_values;
-    HAC_OP_TRY(hac_op_eval_new(r, "op.map", &eval, err));
+    HAC_OP_TRY(hac_op_eval_new(r, &eval, err));
     map_work w = {.r = r, .eval = eval};
     uint64_t step = STEP / r->v[0].columns / HAC_OP_BLOCK * HAC_OP_BLOCK;
     return hac_op_for_rows(r->first, r->count, step == 0 ? HAC_OP_BLOCK : step, map_rows, &w, err);
@@ -100,14 +100,14 @@ hac_status hac_op_check_of_filter_copy(const hac_op_request *r, hac_error *err)
     return check_filter(r, 2, 3, r->v[1].rows, err);
 }
 
-/* Which of a block's rows are kept: `keep` has HAC_OP_BLOCK bytes. Returns how many in *ret. */
+/* Which rows of a block are kept. `keep` has HAC_OP_BLOCK bytes; *ret is how many. */
 static hac_status judge_block(const map_work *w, uint64_t first, size_t n, unsigned worker, uint8_t *keep,
                               uint64_t *ret, hac_error *err)
 {
     uint64_t kept = 0;
     for (size_t at = 0; at < n; at += HAC_BATCH_ROWS) {
         size_t rows = n - at < HAC_BATCH_ROWS ? n - at : HAC_BATCH_ROWS;
-        hac_vector v;
+        hac_column v;
         HAC_OP_TRY(hac_op_eval_batch(w->eval, worker, first + at, rows, &v, err));
         HAC_OP_TRY(hac_op_eval_states(w->eval, &v, first + at, rows, true, err));
         const uint8_t *values = v.values;
@@ -142,7 +142,7 @@ hac_status hac_op_do_filter_count(hac_op_request *r, uint64_t *values, size_t *n
     hac_cleanup(hac_op_eval_free_cleanup) hac_op_eval *eval = NULL;
     (void)values;
     (void)n_values;
-    HAC_OP_TRY(hac_op_eval_new(r, "op.filter_count", &eval, err));
+    HAC_OP_TRY(hac_op_eval_new(r, &eval, err));
     map_work w = {.r = r, .eval = eval};
     return hac_op_for_rows(r->first, r->count, STEP, count_rows, &w, err);
 }
@@ -222,7 +222,7 @@ hac_status hac_op_do_filter_copy(hac_op_request *r, uint64_t *values, size_t *n_
     *n_values = 2;
     if (places[n] > r->v[0].rows)
         return HAC_OK;
-    HAC_OP_TRY(hac_op_eval_new(r, "op.filter_copy", &eval, err));
+    HAC_OP_TRY(hac_op_eval_new(r, &eval, err));
     map_work w = {.r = r, .eval = eval, .kept = places};
     return hac_op_for_rows(r->first, r->count, STEP, copy_rows, &w, err);
 }

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "op_parts.h"
+#include "codelet/threads.h"
+#include "host/op_parts.h"
 #include "op_spmv_copy.h"
-#include "query/pool.h"
 
-#define STEP_ELEMENTS 16384 /* that a thread takes at once */
+#define STEP_ELEMENTS 16384 /* rows that a thread takes at a time */
 
 static bool is_number(unsigned kind)
 {
@@ -20,7 +20,7 @@ static uint64_t step_of(uint64_t columns)
     return columns >= STEP_ELEMENTS ? 1 : STEP_ELEMENTS / columns;
 }
 
-/* All operands are of y's kind: f32, f64 or i64. */
+/* All operands have y's kind: f32, f64 or i64. */
 static hac_status check_kinds(const hac_op_request *r, hac_error *err)
 {
     HAC_OP_TRY(hac_op_need_dense(r, 0, err));
@@ -72,8 +72,8 @@ hac_status hac_op_do_gemv(hac_op_request *r, uint64_t *values, size_t *n_values,
 
 /* ---- op.gemm ---- */
 
-#define GEMM_ROWS  64  /* of C that a thread takes at once */
-#define GEMM_DEPTH 256 /* of a panel of B: 16 KiB */
+#define GEMM_ROWS  64  /* rows of C that a thread takes at a time */
+#define GEMM_DEPTH 256 /* rows of a panel of B: 16 KiB */
 
 hac_status hac_op_check_of_gemm(const hac_op_request *r, hac_error *err)
 {
@@ -100,7 +100,7 @@ static hac_status gemm_integers(const hac_op_request *r, uint64_t row, hac_error
     return bad ? fail_product(err, a, row) : HAC_OK;
 }
 
-/* Rows k … k + depth - 1 of `width` columns of B, behind zeros. */
+/* Rows k … k + depth - 1 of `width` columns of B, padded with zeros. */
 static void pack_panel(const hac_op_vector *b, uint64_t k, size_t depth, uint64_t column, size_t width,
                        uint8_t *panel)
 {
@@ -169,8 +169,8 @@ static hac_status fail_column(hac_error *err, const hac_op_vector *a, uint64_t r
                        (unsigned long long)(a->first + row), (unsigned long long)a->columns);
 }
 
-/* What a loop reads is in variables of its own: a store might change the request, for all the compiler knows.
- */
+/* The loop reads copies of the request's members: as far as the compiler knows, a store might change the
+ * request. */
 #define SPMV_VARIABLES(T)                                                                                    \
     const hac_op_vector *a = &r->v[1];                                                                       \
     const uint32_t *restrict indices = a->indices;                                                           \
@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) bool is_outside(uint32_t column, ui
         sum += TERM(from + lane, column);                                                                    \
     }
 
-/* A row's sum is of four lanes (hac/op.h): no addition waits for the one before. */
+/* A row's sum has four lanes (hac/op.h), so no addition waits for the one before. */
 #define SPMV(name, T, TERM, nan)                                                                             \
     static hac_status name(const hac_op_request *r, uint64_t first, uint64_t count, hac_error *err)          \
     {                                                                                                        \
@@ -292,7 +292,7 @@ hac_status hac_op_check_of_row_reduce(const hac_op_request *r, hac_error *err)
     return hac_op_need_rows(r, 1, y->rows, err);
 }
 
-/* Of n entries that are all 1.0. */
+/* For n entries that are all 1.0. */
 static double reduce_ones(unsigned function, uint64_t n)
 {
     bool sum = function == HAC_OP_SUM || function == HAC_OP_SQUARES || function == HAC_OP_MAGNITUDE;
@@ -301,11 +301,11 @@ static double reduce_ones(unsigned function, uint64_t n)
 
 typedef struct row_work {
     const hac_op_request *r;
-    uint8_t **rooms; /* of each thread: a widened row */
+    uint8_t **rooms; /* for each thread: a widened row */
     uint64_t *room_elements;
 } row_work;
 
-/* Row `from` … as numbers; they may have to be widened into the thread's own room. */
+/* Rows from `from` on as numbers, widened into the thread's own memory if necessary. */
 static hac_status row_numbers(row_work *w, hac_op_number number, uint64_t from, uint64_t n, unsigned worker,
                               const void **ret, hac_error *err)
 {
@@ -353,7 +353,7 @@ static hac_status reduce_rows(void *context, uint64_t first, uint64_t count, uns
 
 hac_status hac_op_do_row_reduce(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
 {
-    const unsigned threads = HAC_POOL_MAX; /* there may be more than there are now */
+    const unsigned threads = HAC_POOL_MAX; /* there may be more threads later */
     row_work w = {.r = r,
                   .rooms = calloc(threads, sizeof *w.rooms),
                   .room_elements = calloc(threads, sizeof *w.room_elements)};

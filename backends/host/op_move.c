@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "op_parts.h"
+#include "host/op_parts.h"
 
-#define STEP (16 * (uint64_t)HAC_OP_BLOCK) /* rows that a thread takes at once */
+#define STEP (16 * (uint64_t)HAC_OP_BLOCK) /* rows that a thread takes at a time */
 #define TILE 32                            /* rows and columns that are transposed together */
 
 /* ---- op.gather, op.scatter ---- */
@@ -34,7 +34,7 @@ hac_status hac_op_check_of_scatter(const hac_op_request *r, hac_error *err)
     return hac_op_need_rows(r, 2, r->v[1].rows, err);
 }
 
-/* to: y + i, from: x + i; the sizes that are common are copied without a call. */
+/* `to` is y + i, `from` is x + i. Common sizes are copied without a call. */
 static inline void copy_row(uint8_t *to, const uint8_t *from, uint64_t bytes)
 {
     if (bytes == 8)
@@ -45,7 +45,7 @@ static inline void copy_row(uint8_t *to, const uint8_t *from, uint64_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* Variables of its own: a store might change the request, for all the compiler knows. */
+/* Copies of members: as far as the compiler knows, a store might change the request. */
 static inline __attribute__((always_inline)) hac_status gather_of(const hac_op_request *r, uint64_t first,
                                                                   uint64_t count, uint64_t bytes, bool narrow,
                                                                   hac_error *err)
@@ -130,7 +130,7 @@ static void transpose_tile(const hac_op_vector *y, const hac_op_vector *x, uint6
             copy_row(hac_op_at(y, c * x->rows + i), hac_op_at(x, i * x->columns + c), x->size);
 }
 
-/* Rows of y, which are columns of x. */
+/* Rows of y are columns of x. */
 static hac_status transpose_dense(void *context, uint64_t first, uint64_t count, unsigned worker,
                                   hac_error *err)
 {
@@ -143,7 +143,7 @@ static hac_status transpose_dense(void *context, uint64_t first, uint64_t count,
     return HAC_OK;
 }
 
-/* Counts the entries of each column into places[column + 1], then makes places of counts. */
+/* Counts the entries of each column into places[column + 1], then turns counts into positions. */
 static hac_status count_columns(const hac_op_vector *x, uint64_t entries, uint64_t *places, hac_error *err)
 {
     const uint32_t *indices = x->indices;

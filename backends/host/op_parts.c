@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "op_parts.h"
+#include "host/op_parts.h"
 
 #include <stdlib.h>
 
-#include "query/pool.h"
+#include "codelet/threads.h"
 
 static const hac_op_kernels *best_kernels(void)
 {

@@ -9,7 +9,7 @@
 
 HAC_DEFINE_CLEANUP(hac_op_eval *, hac_op_eval_free)
 
-#define STEP (16 * (uint64_t)HAC_OP_BLOCK) /* rows that a thread takes at once */
+#define STEP (16 * (uint64_t)HAC_OP_BLOCK) /* rows that a thread takes at a time */
 
 static uint64_t blocks_of(uint64_t rows)
 {
@@ -23,7 +23,7 @@ static bool is_arg(unsigned function)
 
 /* ---- op.reduce ---- */
 
-/* The kind that a reduction of `kind` gives, where the partials are of `wanted`. */
+/* The kind of the result of a reduction of `kind`, if the partial results are to be `wanted`. */
 static bool fits_kind(unsigned function, unsigned kind, unsigned wanted)
 {
     if (function == HAC_OP_COUNT)
@@ -73,10 +73,10 @@ typedef struct reduce_work {
     hac_op_number number;
     unsigned function;
     bool exclusive;
-    uint8_t *carries; /* op.scan: of each block of the range */
+    uint8_t *carries; /* op.scan: the carry into each block of the range */
 } reduce_work;
 
-/* Room for a block of numbers. */
+/* Memory for a block of numbers. */
 typedef union numbers {
     _Alignas(64) uint64_t x[HAC_OP_BLOCK];
     uint8_t bytes[8 * HAC_OP_BLOCK];
@@ -90,14 +90,14 @@ static uint64_t count_true(const uint8_t *x, size_t n)
     return count;
 }
 
-/* What the program gives for a block as numbers, of COUNT of bools their count in room->x[0]. */
+/* The program's values for a block, as numbers. For COUNT of bools, room->x[0] is how many are true. */
 static hac_status evaluate(const reduce_work *w, uint64_t first, size_t n, unsigned worker, numbers *room,
                            uint64_t *ret_count, hac_error *err)
 {
     uint64_t count = 0;
     for (size_t at = 0; at < n; at += HAC_BATCH_ROWS) {
         size_t rows = n - at < HAC_BATCH_ROWS ? n - at : HAC_BATCH_ROWS;
-        hac_vector v;
+        hac_column v;
         HAC_OP_TRY(hac_op_eval_batch(w->eval, worker, first + at, rows, &v, err));
         HAC_OP_TRY(hac_op_eval_states(w->eval, &v, first + at, rows, false, err));
         unsigned kind = hac_op_eval_kind(&v);
@@ -119,6 +119,16 @@ static void put_arg(const reduce_work *w, const void *x, size_t n, uint64_t row,
     memcpy(to, partial, sizeof partial);
 }
 
+/* Values of a block times a factor, in `room`. */
+static const void *scaled(const void *values, size_t n, double factor, numbers *room)
+{
+    const double *from = values;
+    double *to = (double *)(void *)room->x;
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i] * factor;
+    return to;
+}
+
 static hac_status reduce_block(const reduce_work *w, uint64_t first, size_t n, unsigned worker,
                                hac_error *err)
 {
@@ -135,6 +145,8 @@ static hac_status reduce_block(const reduce_work *w, uint64_t first, size_t n, u
         values = hac_op_numbers(x, w->number, first, n, room.x);
     if (w->function == HAC_OP_PRODUCTS)
         others = hac_op_numbers(&w->r->v[2], w->number, first, n, room_y.x);
+    if (w->r->call.a > 0 && w->number == HAC_OP_F64)
+        values = scaled(values, n, w->r->call.a, &room);
     if (w->function == HAC_OP_COUNT)
         memcpy(to, &count, sizeof count);
     else if (is_arg(w->function))
@@ -159,7 +171,7 @@ hac_status hac_op_do_reduce(hac_op_request *r, uint64_t *values, size_t *n_value
     (void)values;
     (void)n_values;
     if (r->program != NULL)
-        HAC_OP_TRY(hac_op_eval_new(r, "op.reduce", &eval, err));
+        HAC_OP_TRY(hac_op_eval_new(r, &eval, err));
     reduce_work w = {.r = r,
                      .eval = eval,
                      .kernels = hac_op_kernels_best(),
@@ -184,7 +196,7 @@ hac_status hac_op_check_of_combine(const hac_op_request *r, hac_error *err)
     return hac_op_need_columns(r, 1, arg ? 16 / p->size : 1, err);
 }
 
-/* How partials of a function are put together. */
+/* The function that combines partial results. */
 static unsigned combination(unsigned function)
 {
     switch (function) {
@@ -215,7 +227,7 @@ static hac_status combine_args(const hac_op_request *r, hac_error *err)
     }
     uint64_t ret[2] = {best[1], best[0]};
     if (p->rows == 0)
-        return hac_fail(err, HAC_FAILED, "there are no rows to take one of");
+        return hac_fail(err, HAC_FAILED, "there are no rows, so there is no minimum or maximum");
     memcpy(r->v[0].values, ret, sizeof ret);
     return HAC_OK;
 }
@@ -232,7 +244,7 @@ hac_status hac_op_do_combine(hac_op_request *r, uint64_t *values, size_t *n_valu
     if (is_arg(r->call.function))
         return combine_args(r, err);
     if (n == 0 && (r->call.function == HAC_OP_MIN || r->call.function == HAC_OP_MAX))
-        return hac_fail(err, HAC_FAILED, "there are no rows to take the least or greatest of");
+        return hac_fail(err, HAC_FAILED, "there are no rows, so there is no minimum or maximum");
     hac_autofree uint8_t *room = hac_op_alloc(blocks_of(n), p->size);
     if (room == NULL)
         return hac_fail_no_memory(err);
@@ -325,7 +337,7 @@ hac_status hac_op_do_scan_sums(hac_op_request *r, uint64_t *values, size_t *n_va
     return hac_op_for_rows(r->first, r->count, STEP, scan_rows, &w, err);
 }
 
-/* What a running function begins with. */
+/* The initial value of a running function. */
 static void identity(unsigned function, hac_op_number number, uint64_t *ret)
 {
     double d = function == HAC_OP_MIN ? (double)NAN : function == HAC_OP_MAX ? (double)-INFINITY : 0;
@@ -342,7 +354,7 @@ static void identity(unsigned function, hac_op_number number, uint64_t *ret)
         *ret = UINT64_MAX;
 }
 
-/* A scan of one value is that value and the carry together. */
+/* A scan of one value combines this value and the carry. */
 hac_status hac_op_scan_carries(const hac_op_request *r, uint8_t **ret, hac_error *err)
 {
     const hac_op_kernels *k = hac_op_kernels_best();

@@ -4,31 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op_parts.h"
+#include "host/op_parts.h"
 
-#define PART_ENTRIES 8192 /* that a thread takes at once, with whole rows … */
-#define PART_ROWS    4096 /* … of which there are at most so many */
-#define LENGTHS      256  /* rows of as many entries and more are in no order */
+#define PART_ENTRIES 8192 /* entries that a thread takes at a time, in whole rows */
+#define PART_ROWS    4096 /* maximum rows of these */
+#define LENGTHS      256  /* rows with at least this many entries are in no order */
 
-/* Rows of one length, one behind the other. */
-typedef struct group {
+/* Consecutive rows of one length. */
+typedef struct copy_group {
     uint32_t length, rows;
-} group;
+} copy_group;
 
-/* Rows that lie together in the matrix. */
-typedef struct part {
-    uint32_t first, rows; /* in `rows`, and their groups from there on in `groups` */
-    uint32_t entry;       /* in `columns`, and `values` */
+/* Rows that are consecutive in the matrix. */
+typedef struct copy_part {
+    uint32_t first, rows; /* in `rows`; their groups begin there, too, in `groups` */
+    uint32_t entry;       /* in `columns` and `values` */
     uint32_t n_groups;
-} part;
+} copy_part;
 
 struct hac_op_spmv_copy {
     uint32_t n_parts;
-    part *parts;
-    group *groups;
-    uint32_t *rows;    /* of the range, part by part in order of their length */
-    uint32_t *columns; /* of the entries of these rows, all below the matrix's columns */
-    double *values;    /* likewise; NULL: all are 1.0 */
+    copy_part *parts;
+    copy_group *groups;
+    uint32_t *rows;    /* rows of the range: part by part, ordered by length */
+    uint32_t *columns; /* of the entries of these rows; all are below the matrix's columns */
+    double *values;    /* of the entries; NULL: all are 1.0 */
 };
 
 void hac_op_spmv_copy_free(hac_op_spmv_copy *copy)
@@ -45,29 +45,30 @@ void hac_op_spmv_copy_free(hac_op_spmv_copy *copy)
 
 /* ---- making it ---- */
 
-/* Of a row beside its entries: its part at most, its group, where it begins and its number. */
-#define ROW_BYTES (sizeof(part) + sizeof(group) + 2 * sizeof(uint32_t))
+/* Bytes for a row besides its entries: at most a part, its group, where it begins, and its number. */
+#define ROW_BYTES (sizeof(copy_part) + sizeof(copy_group) + 2 * sizeof(uint32_t))
 
-typedef struct maker {
+typedef struct copy_maker {
     const hac_op_request *request;
     hac_op_spmv_copy *copy;
-    uint64_t first, end; /* entries of the matrix that the range has */
-    uint32_t *begins;    /* of each row, and behind the last: its entries, from `first` on */
-} maker;
+    uint64_t first, end; /* entries of the matrix in the range */
+    /* where each row's entries begin, relative to `first`, and the end of the last row */
+    uint32_t *begins;
+} copy_maker;
 
-/* Where rows begin, and how they make parts. Offsets are read once. */
-static bool cut_parts(maker *m)
+/* Where rows begin, and how they form parts. Offsets are read once. */
+static bool cut_parts(copy_maker *m)
 {
     const hac_op_vector *a = &m->request->v[1];
     hac_op_spmv_copy *c = m->copy;
     uint64_t before = m->first;
-    part *p = &c->parts[0];
+    copy_part *p = &c->parts[0];
     for (uint32_t row = 0; row < m->request->count; row++) {
         uint64_t next = hac_op_once_u64(a->offsets + m->request->first + row + 1);
         if (next < before || next > m->end)
             return false;
         if (p->rows == PART_ROWS || (p->rows > 0 && next - m->first - p->entry > PART_ENTRIES))
-            *++p = (part){.first = row, .entry = m->begins[row]};
+            *++p = (copy_part){.first = row, .entry = m->begins[row]};
         p->rows++;
         before = next;
         m->begins[row + 1] = (uint32_t)(next - m->first);
@@ -76,41 +77,41 @@ static bool cut_parts(maker *m)
     return true;
 }
 
-static uint32_t length_of(const maker *m, uint32_t row)
+static uint32_t length_of(const copy_maker *m, uint32_t row)
 {
     return m->begins[row + 1] - m->begins[row];
 }
 
-/* Looked at once it is copied, and nobody else can change it. false: a column is not there. */
-static bool copy_row(const maker *m, uint32_t row, uint32_t to)
+/* Checks the columns after copying them, when nobody else can change them. false: a column does not exist. */
+static bool copy_row(const copy_maker *m, uint32_t row, uint32_t to)
 {
     const hac_op_vector *a = &m->request->v[1];
     const uint64_t from = m->first + m->begins[row], n = length_of(m, row);
-    uint32_t *columns = m->copy->columns + to, greatest = 0;
+    uint32_t *columns = m->copy->columns + to, max = 0;
     memcpy(columns, (const uint32_t *)a->indices + from, n * sizeof *columns);
     if (m->copy->values != NULL)
         memcpy(m->copy->values + to, (const double *)(const void *)a->values + from, n * sizeof(double));
     for (uint64_t e = 0; e < n; e++)
-        greatest = columns[e] > greatest ? columns[e] : greatest;
-    return n == 0 || greatest < a->columns;
+        max = columns[e] > max ? columns[e] : max;
+    return n == 0 || max < a->columns;
 }
 
-/* Rows of a part by their length: where the next one's number goes, and its entries. */
+/* Rows of a part by length: the position of the next row, and of its entries. */
 typedef struct places {
     uint32_t rows[LENGTHS + 1], entries[LENGTHS + 1];
 } places;
 
-static uint32_t bucket_of(const maker *m, uint32_t row)
+static uint32_t bucket_of(const copy_maker *m, uint32_t row)
 {
     uint32_t length = length_of(m, row);
     return length < LENGTHS ? length : LENGTHS;
 }
 
-/* Long rows are groups of their own. */
-static void find_groups(const maker *m, part *p, places *ret)
+/* Each long row is a group. */
+static void find_groups(const copy_maker *m, copy_part *p, places *ret)
 {
     uint32_t counts[LENGTHS + 1] = {0}, row_at = p->first, entry_at = p->entry;
-    group *g = &m->copy->groups[p->first];
+    copy_group *g = &m->copy->groups[p->first];
     for (uint32_t row = p->first; row < p->first + p->rows; row++)
         counts[bucket_of(m, row)]++;
     for (uint32_t length = 0; length <= LENGTHS; length++) {
@@ -119,27 +120,27 @@ static void find_groups(const maker *m, part *p, places *ret)
         row_at += counts[length];
         entry_at += counts[length] * length;
         if (counts[length] > 0 && length < LENGTHS)
-            g[p->n_groups++] = (group){.length = length, .rows = counts[length]};
+            g[p->n_groups++] = (copy_group){.length = length, .rows = counts[length]};
     }
     for (uint32_t row = p->first; row < p->first + p->rows && counts[LENGTHS] > 0; row++)
         if (bucket_of(m, row) == LENGTHS)
-            g[p->n_groups++] = (group){.length = length_of(m, row), .rows = 1};
+            g[p->n_groups++] = (copy_group){.length = length_of(m, row), .rows = 1};
 }
 
-/* The matrix is read in its own order, which is what caches are good at. */
+/* Reads the matrix in its own order, which suits caches. */
 static hac_status fill_parts(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    const maker *m = context;
+    const copy_maker *m = context;
     hac_op_spmv_copy *c = m->copy;
     places at;
     (void)worker;
     for (uint64_t i = first; i < first + count; i++) {
-        part *p = &c->parts[i];
+        copy_part *p = &c->parts[i];
         find_groups(m, p, &at);
         for (uint32_t row = p->first; row < p->first + p->rows; row++) {
             uint32_t bucket = bucket_of(m, row);
             if (!copy_row(m, row, at.entries[bucket]))
-                return hac_fail(err, HAC_INVALID, "a column is not there");
+                return hac_fail(err, HAC_INVALID, "a column does not exist");
             c->rows[at.rows[bucket]++] = row;
             at.entries[bucket] += length_of(m, row);
         }
@@ -147,8 +148,8 @@ static hac_status fill_parts(void *context, uint64_t first, uint64_t count, unsi
     return HAC_OK;
 }
 
-/* Whether its memory is there. */
-static bool allocate(maker *m, uint64_t entries, bool values)
+/* Whether its memory was allocated. */
+static bool allocate(copy_maker *m, uint64_t entries, bool values)
 {
     hac_op_spmv_copy *c = m->copy;
     uint64_t rows = m->request->count;
@@ -164,7 +165,7 @@ static bool allocate(maker *m, uint64_t entries, bool values)
            c->columns != NULL && (c->values != NULL || !values);
 }
 
-static bool make(maker *m, hac_error *err)
+static bool make(copy_maker *m, hac_error *err)
 {
     const hac_op_request *r = m->request;
     const hac_op_vector *a = &r->v[1];
@@ -173,8 +174,8 @@ static bool make(maker *m, hac_error *err)
     if (m->first > m->end || m->end > a->entries)
         return false;
     uint64_t entries = m->end - m->first, each = sizeof(uint32_t) + (a->ones ? 0 : sizeof(double)),
-             most = r->fixed < HAC_OP_SPMV_COPY_BYTES ? r->fixed : HAC_OP_SPMV_COPY_BYTES;
-    if (r->count > most / ROW_BYTES || entries > (most - r->count * ROW_BYTES) / each)
+             max = r->fixed < HAC_OP_SPMV_COPY_BYTES ? r->fixed : HAC_OP_SPMV_COPY_BYTES;
+    if (r->count > max / ROW_BYTES || entries > (max - r->count * ROW_BYTES) / each)
         return false;
     return allocate(m, entries, !a->ones) && cut_parts(m) &&
            hac_op_for_rows(0, m->copy->n_parts, 1, fill_parts, m, err) == HAC_OK;
@@ -185,7 +186,7 @@ hac_op_spmv_copy *hac_op_spmv_copy_new(const hac_op_request *r)
     if (r->v[0].kind != HAC_KIND_F64)
         return NULL;
     hac_error ignored;
-    maker m = {.request = r, .copy = calloc(1, sizeof *m.copy)};
+    copy_maker m = {.request = r, .copy = calloc(1, sizeof *m.copy)};
     bool made = m.copy != NULL && make(&m, &ignored);
     free(m.begins);
     if (made)
@@ -196,7 +197,7 @@ hac_op_spmv_copy *hac_op_spmv_copy_new(const hac_op_request *r)
 
 /* ---- products ---- */
 
-/* Of the rows of a group: four lanes each, and `REST` entries behind. */
+/* For the rows of a group: four lanes, and `REST` entries after them. */
 #define ROWS(TERM, REST)                                                                                     \
     for (uint32_t i = 0; i < g->rows; i++) {                                                                 \
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;                                                               \
@@ -218,14 +219,15 @@ hac_op_spmv_copy *hac_op_spmv_copy_new(const hac_op_request *r)
     }
 
 #define PRODUCT(name, TERM)                                                                                  \
-    static void name(const hac_op_spmv_copy *c, const part *p, const double *restrict x, double *restrict y) \
+    static void name(const hac_op_spmv_copy *c, const copy_part *p, const double *restrict x,                \
+                     double *restrict y)                                                                     \
     {                                                                                                        \
         const uint32_t *row = c->rows + p->first;                                                            \
         const uint32_t *restrict columns = c->columns + p->entry;                                            \
         const double *restrict values = c->values != NULL ? c->values + p->entry : NULL;                     \
         uint64_t e = 0;                                                                                      \
         (void)values;                                                                                        \
-        for (const group *g = c->groups + p->first; g < c->groups + p->first + p->n_groups; g++) {           \
+        for (const copy_group *g = c->groups + p->first; g < c->groups + p->first + p->n_groups; g++) {      \
             switch (g->length % 4) {                                                                         \
             case 0:                                                                                          \
                 ROWS(TERM, 0)                                                                                \
@@ -249,16 +251,16 @@ hac_op_spmv_copy *hac_op_spmv_copy_new(const hac_op_request *r)
 PRODUCT(product_f64, TERM_PRODUCT)
 PRODUCT(product_ones, TERM_ONE)
 
-typedef struct work {
+typedef struct copy_work {
     const hac_op_spmv_copy *copy;
     const double *x;
     double *y;
-} work;
+} copy_work;
 
 static hac_status multiply_parts(void *context, uint64_t first, uint64_t count, unsigned worker,
                                  hac_error *err)
 {
-    const work *w = context;
+    const copy_work *w = context;
     (void)worker;
     (void)err;
     for (uint64_t i = first; i < first + count; i++) {
@@ -272,8 +274,8 @@ static hac_status multiply_parts(void *context, uint64_t first, uint64_t count, 
 
 hac_status hac_op_spmv_copy_run(const hac_op_spmv_copy *copy, hac_op_request *r, hac_error *err)
 {
-    work w = {.copy = copy,
-              .x = (const double *)(const void *)r->v[2].values,
-              .y = (double *)(void *)r->v[0].values + r->first};
+    copy_work w = {.copy = copy,
+                   .x = (const double *)(const void *)r->v[2].values,
+                   .y = (double *)(void *)r->v[0].values + r->first};
     return hac_op_for_rows(0, copy->n_parts, 1, multiply_parts, &w, err);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.tokenize. Rows are looked at twice, to count and to write: where they have changed in between, what is
- * written stays within what was counted.
+ * op.tokenize. Each row is read twice, to count and to write. If it has changed in between, what is written
+ * stays within what was counted.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "op_parts.h"
+#include "host/op_parts.h"
 
-#define STEP 1024 /* rows that a thread takes at once */
+#define STEP 1024 /* rows that a thread takes at a time */
 
 static const uint8_t blank[256] = {[' '] = 1, ['\t'] = 1, ['\n'] = 1, ['\v'] = 1, ['\f'] = 1, ['\r'] = 1};
 
@@ -22,16 +22,16 @@ hac_status hac_op_check_of_tokenize(const hac_op_request *r, hac_error *err)
     return hac_op_need_columns(r, 1, 1, err);
 }
 
-typedef struct piece {
+typedef struct tokenize_piece {
     uint64_t words, bytes;
-} piece;
+} tokenize_piece;
 
 typedef struct tokenize_work {
     const hac_op_request *r;
-    piece *pieces; /* counted; then where each begins, and the end */
+    tokenize_piece *pieces; /* number of words, then where each row's words begin, and the end */
 } tokenize_work;
 
-/* The next word of text[*at … end): its length, 0 at the end; *at is behind it then. */
+/* The next word of text[*at … end). Returns its length, 0 at the end; *at is behind the word then. */
 static uint64_t next_word(const uint8_t *text, uint64_t *at, uint64_t end)
 {
     uint64_t i = *at;
@@ -48,7 +48,7 @@ static hac_status count_rows(void *context, uint64_t first, uint64_t count, unsi
 {
     tokenize_work *w = context;
     const hac_op_vector *x = &w->r->v[2];
-    piece p = {0, 0};
+    tokenize_piece p = {0, 0};
     (void)worker;
     for (uint64_t row = first; row < first + count; row++) {
         uint64_t at, end, bytes;
@@ -68,8 +68,8 @@ static hac_status fail_change(hac_error *err, const hac_op_vector *x, uint64_t r
     return hac_op_fail(err, 2, "row %llu changes", (unsigned long long)(x->first + row));
 }
 
-static hac_status write_row(const hac_op_request *r, uint64_t row, piece *at, const piece *limit,
-                            hac_error *err)
+static hac_status write_row(const hac_op_request *r, uint64_t row, tokenize_piece *at,
+                            const tokenize_piece *limit, hac_error *err)
 {
     const hac_op_vector *words = &r->v[0], *x = &r->v[2];
     uint64_t from, end, bytes, number = x->first + row;
@@ -90,7 +90,7 @@ static hac_status write_row(const hac_op_request *r, uint64_t row, piece *at, co
 static hac_status write_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
     tokenize_work *w = context;
-    piece at = w->pieces[first / STEP], limit = w->pieces[first / STEP + 1];
+    tokenize_piece at = w->pieces[first / STEP], limit = w->pieces[first / STEP + 1];
     (void)worker;
     for (uint64_t row = first; row < first + count; row++)
         HAC_OP_TRY(write_row(w->r, row, &at, &limit, err));
@@ -103,14 +103,14 @@ hac_status hac_op_do_tokenize(hac_op_request *r, uint64_t *values, size_t *n_val
 {
     const hac_op_vector *words = &r->v[0], *x = &r->v[2];
     uint64_t n = x->rows / STEP + (x->rows % STEP != 0);
-    hac_autofree piece *pieces = calloc(n + 1, sizeof *pieces);
+    hac_autofree tokenize_piece *pieces = calloc(n + 1, sizeof *pieces);
     tokenize_work w = {.r = r, .pieces = pieces};
-    piece sum = {0, 0};
+    tokenize_piece sum = {0, 0};
     if (pieces == NULL)
         return hac_fail_no_memory(err);
     HAC_OP_TRY(hac_op_for_rows(0, x->rows, STEP, count_rows, &w, err));
     for (uint64_t i = 0; i <= n; i++) {
-        piece own = pieces[i];
+        tokenize_piece own = pieces[i];
         pieces[i] = sum;
         sum.words += own.words;
         sum.bytes += own.bytes;

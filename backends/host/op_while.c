@@ -6,42 +6,42 @@
 #include "base/cleanup.h"
 #include "base/op_while.h"
 #include "expr/machine.h"
-#include "op_parts.h"
+#include "host/op_parts.h"
 #include "op_spmv_copy.h"
 
 #define STATE_BYTES  ((int)(2 * sizeof(uint64_t)))
-#define FIXED_ROUNDS 8 /* a copy of a matrix pays from as many products on */
+#define FIXED_ROUNDS 8 /* a copy of a matrix pays if at least this many products are made with it */
 
-typedef struct carry {
+typedef struct while_carry {
     const uint8_t *first, *from;
     uint8_t *to;
     size_t bytes;
-    uint8_t *aside; /* owned: `from` is copied there before anything is written; NULL: that needs not be */
-} carry;
+    uint8_t *aside; /* owned: `from` is copied here before anything is written; NULL: no copy is needed */
+} while_carry;
 
-typedef struct call {
+typedef struct while_call {
     const hac_op_rule *rule;
     hac_op_request request;
-} call;
+} while_call;
 
-typedef struct loop {
+typedef struct while_loop {
     hac_op_request condition;
-    carry carries[HAC_OP_WHILE_CARRIES_MAX];
-    call calls[HAC_OP_WHILE_CALLS_MAX];
+    while_carry carries[HAC_OP_WHILE_CARRIES_MAX];
+    while_call calls[HAC_OP_WHILE_CALLS_MAX];
     hac_op_while_head head;
     uint64_t *state;
-    const uint64_t *before; /* NULL: it goes on behind no other */
-} loop;
+    const uint64_t *before; /* NULL: it continues no other task */
+} while_loop;
 
 /* ---- reading ---- */
 
-typedef struct reader {
+typedef struct while_reader {
     const hac_task *task;
     size_t at;
-} reader;
+} while_reader;
 
-/* The next `bytes`, NULL: they are not there. */
-static const uint8_t *take(reader *r, size_t bytes)
+/* The next `bytes` of the message; NULL: the message is too short. */
+static const uint8_t *take(while_reader *r, size_t bytes)
 {
     size_t there = r->task->inline_in_bytes, at = r->at;
     if (at > there || bytes > there - at)
@@ -50,7 +50,7 @@ static const uint8_t *take(reader *r, size_t bytes)
     return r->task->inline_in + at;
 }
 
-static bool take_copy(reader *r, void *ret, size_t bytes)
+static bool take_copy(while_reader *r, void *ret, size_t bytes)
 {
     const uint8_t *from = take(r, bytes);
     if (from != NULL)
@@ -60,7 +60,7 @@ static bool take_copy(reader *r, void *ret, size_t bytes)
 
 static hac_status fail_short(hac_error *err)
 {
-    return hac_fail(err, HAC_INVALID, "the rounds' calls are cut off");
+    return hac_fail(err, HAC_INVALID, "the rounds' calls are truncated");
 }
 
 static hac_status place(const hac_task *task, const hac_op_part *part, hac_span *ret, hac_error *err)
@@ -79,7 +79,7 @@ static bool overlap(const hac_span *a, const hac_span *b)
     return a->data < b->data + b->bytes && b->data < a->data + a->bytes;
 }
 
-static hac_status read_carry(reader *r, carry *ret, hac_error *err)
+static hac_status read_carry(while_reader *r, while_carry *ret, hac_error *err)
 {
     hac_op_carry c;
     hac_span first = {0}, from = {0}, to = {0};
@@ -96,16 +96,16 @@ static hac_status read_carry(reader *r, carry *ret, hac_error *err)
         (overlap(&from, &to) && from.data != to.data))
         return hac_fail(err, HAC_INVALID,
                         "what is carried on from round to round is not as large there, or lies there");
-    *ret = (carry){.first = first.data, .from = from.data, .to = to.data, .bytes = to.bytes};
+    *ret = (while_carry){.first = first.data, .from = from.data, .to = to.data, .bytes = to.bytes};
     return HAC_OK;
 }
 
-/* What one carry reads another one may write. */
-static hac_status set_aside(loop *l, hac_error *err)
+/* A carry may write what another carry reads. */
+static hac_status set_aside(while_loop *l, hac_error *err)
 {
     for (uint32_t i = 0; i < l->head.n_carries; i++)
         for (uint32_t j = 0; j < l->head.n_carries && l->carries[i].aside == NULL; j++) {
-            carry *c = &l->carries[i];
+            while_carry *c = &l->carries[i];
             const hac_span from = {(uint8_t *)(uintptr_t)c->from, c->bytes},
                            to = {l->carries[j].to, l->carries[j].bytes};
             if (i == j || !overlap(&from, &to))
@@ -117,15 +117,15 @@ static hac_status set_aside(loop *l, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status read_call(reader *r, call *ret, hac_error *err)
+static hac_status read_call(while_reader *r, while_call *ret, hac_error *err)
 {
     hac_op_while_call c;
     if (!take_copy(r, &c, sizeof c))
         return fail_short(err);
     const hac_op_rule *rule =
         memchr(c.codelet, '\0', sizeof c.codelet) != NULL ? hac_op_rule_find(c.codelet) : NULL;
-    if (rule == NULL || c.n_spans > HAC_TASK_MAX_SPANS)
-        return hac_fail(err, HAC_INVALID, "a call of a round is of no sub-operator");
+    if (rule == NULL || c.n_spans > HAC_SPANS_MAX)
+        return hac_fail(err, HAC_INVALID, "a round calls an unknown sub-operator");
     hac_task task = {
         .fd = -1, .first = c.first, .count = c.count, .n_spans = c.n_spans, .inline_in_bytes = c.call_bytes};
     for (uint32_t i = 0; i < c.n_spans; i++) {
@@ -142,7 +142,7 @@ static hac_status read_call(reader *r, call *ret, hac_error *err)
     ret->rule = rule;
     hac_status status = hac_op_request_read(rule, &task, &ret->request, err);
     ret->request.again = true;
-    return status == HAC_OK ? status : hac_error_prefix(err, "%s", rule->name);
+    return status == HAC_OK ? status : hac_error_prefix(err, "%s", rule->op->name);
 }
 
 static hac_status check_condition(const hac_op_request *r, hac_error *err)
@@ -158,19 +158,19 @@ static hac_status check_condition(const hac_op_request *r, hac_error *err)
                : hac_fail(err, HAC_INVALID, "a condition is true or false");
 }
 
-static const hac_op_rule condition_rule = {.name = "op.while",
-                                           .least = 2,
-                                           .most = 1 + HAC_OP_WHILE_VARS_MAX,
-                                           .inputs = 1,
-                                           .program = HAC_OP_PROGRAM_MUST,
-                                           .range = HAC_OP_NO_RANGE,
-                                           .grain = 1,
-                                           .functions = 1u << HAC_OP_SUM,
-                                           .ones = 255,
-                                           .check = check_condition};
+static const hac_op_codelet condition_row = {.name = "op.while",
+                                             .operands_min = 2,
+                                             .operands_max = 1 + HAC_OP_WHILE_VARS_MAX,
+                                             .program_at = 1,
+                                             .program = HAC_OP_PROGRAM_MUST,
+                                             .range = HAC_OP_NO_RANGE,
+                                             .grain = 1,
+                                             .functions = 1u << HAC_OP_SUM,
+                                             .ones = HAC_OP_NO_ONES};
+static const hac_op_rule condition_rule = {.op = &condition_row, .check = check_condition};
 
-/* The call in front of the rest. */
-static hac_status read_condition(reader *r, hac_op_request *ret, hac_error *err)
+/* The call at the front of the message. */
+static hac_status read_condition(while_reader *r, hac_op_request *ret, hac_error *err)
 {
     hac_task task = *r->task;
     hac_op_call head;
@@ -186,7 +186,7 @@ static hac_status read_condition(reader *r, hac_op_request *ret, hac_error *err)
     return hac_op_request_read(&condition_rule, &task, ret, err);
 }
 
-static hac_status place_states(const hac_task *task, loop *ret, hac_error *err)
+static hac_status place_states(const hac_task *task, while_loop *ret, hac_error *err)
 {
     hac_span state = {0}, before = {0};
     hac_status status = place(task, &ret->head.state, &state, err);
@@ -202,7 +202,7 @@ static hac_status place_states(const hac_task *task, loop *ret, hac_error *err)
 
 /* ---- what no round changes ---- */
 
-#define PARTS 3 /* of an operand: values, offsets, indices */
+#define PARTS 3 /* parts of an operand: values, offsets, indices */
 
 static void find_parts(const hac_op_vector *v, hac_span ret[PARTS])
 {
@@ -222,13 +222,14 @@ static bool lies_in(const hac_op_vector *v, const hac_span *other)
     return overlap(&parts[0], other) || overlap(&parts[1], other) || overlap(&parts[2], other);
 }
 
-static bool is_product(const call *c)
+static bool is_product(const while_call *c)
 {
     return c->rule == hac_op_rule_find("op.spmv");
 }
 
-/* Whether an operand of a call may be written to, other than the matrices of products, shares memory. */
-static bool has_in_operands(const call *c, const hac_op_vector *matrix)
+/* Whether an operand of a call that may be written shares memory with the matrix. The matrices of products do
+ * not count. */
+static bool has_in_operands(const while_call *c, const hac_op_vector *matrix)
 {
     bool has = false;
     for (size_t i = 0; i < c->request.n && !has; i++) {
@@ -240,7 +241,7 @@ static bool has_in_operands(const call *c, const hac_op_vector *matrix)
     return has;
 }
 
-static bool is_fixed(const loop *l, const hac_op_vector *matrix)
+static bool is_fixed(const while_loop *l, const hac_op_vector *matrix)
 {
     const hac_op_vector *history = &l->condition.v[0];
     const hac_span kept = {.data = history->values, .bytes = history->entries * history->size},
@@ -253,9 +254,8 @@ static bool is_fixed(const loop *l, const hac_op_vector *matrix)
     return fixed;
 }
 
-/* All copies of a task together have no more bytes than one may have: it names as many products as it likes.
- */
-static void find_fixed(loop *l)
+/* The limit applies to all copies of a task together, since a task may name any number of products. */
+static void find_fixed(while_loop *l)
 {
     bool fixed[HAC_OP_WHILE_CALLS_MAX] = {false};
     uint64_t n = 0;
@@ -269,10 +269,10 @@ static void find_fixed(loop *l)
 
 /* ---- all of it ---- */
 
-/* To be cleared also when it fails. */
-static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
+/* Must be cleared even after a failure. */
+static hac_status read_loop(const hac_task *task, while_loop *ret, hac_error *err)
 {
-    reader r = {.task = task};
+    while_reader r = {.task = task};
     hac_status status = read_condition(&r, &ret->condition, err);
     if (status != HAC_OK)
         return status;
@@ -289,13 +289,13 @@ static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
     for (uint32_t i = 0; i < ret->head.n_calls && status == HAC_OK; i++)
         status = read_call(&r, &ret->calls[i], err);
     if (status == HAC_OK && r.at < task->inline_in_bytes)
-        return hac_fail(err, HAC_INVALID, "%zu bytes behind the rounds' calls", task->inline_in_bytes - r.at);
+        return hac_fail(err, HAC_INVALID, "%zu bytes follow the rounds' calls", task->inline_in_bytes - r.at);
     if (status == HAC_OK)
         find_fixed(ret);
     return status;
 }
 
-static void clear_loop(loop *l)
+static void clear_loop(while_loop *l)
 {
     hac_op_request_clear(&l->condition);
     for (uint32_t i = 0; i < HAC_OP_WHILE_CARRIES_MAX; i++)
@@ -307,7 +307,7 @@ static void clear_loop(loop *l)
 hac_status hac_op_check_while(const hac_device_facts *facts, const hac_task *task, hac_error *err)
 {
     (void)facts;
-    hac_autofree loop *l = calloc(1, sizeof *l);
+    hac_autofree while_loop *l = calloc(1, sizeof *l);
     if (l == NULL)
         return hac_fail_no_memory(err);
     hac_status status = read_loop(task, l, err);
@@ -318,38 +318,38 @@ hac_status hac_op_check_while(const hac_device_facts *facts, const hac_task *tas
 /* ---- the condition ---- */
 
 /* The machine, and a batch of one row for it. */
-typedef struct judge {
+typedef struct while_judge {
     hac_machine_c *machine;
     uint64_t *memory; /* owned: HAC_BATCH_ROWS for each Var */
-    hac_vector columns[HAC_OP_WHILE_VARS_MAX];
-} judge;
+    hac_column columns[HAC_OP_WHILE_VARS_MAX];
+} while_judge;
 
-static void clear_judge(judge *j)
+static void clear_judge(while_judge *j)
 {
     hac_machine_c_free(j->machine);
     free(j->memory);
 }
 
-static hac_status make_judge(const hac_op_request *condition, judge *ret, hac_error *err)
+static hac_status make_judge(const hac_op_request *condition, while_judge *ret, hac_error *err)
 {
     size_t vars = condition->n - 1, bytes = vars * HAC_BATCH_ROWS * sizeof *ret->memory;
-    *ret = (judge){.memory = aligned_alloc(64, bytes)};
+    *ret = (while_judge){.memory = aligned_alloc(64, bytes)};
     if (ret->memory == NULL)
         return hac_fail_no_memory(err);
     memset(ret->memory, 0, bytes);
     for (size_t i = 0; i < vars; i++)
-        ret->columns[i] = (hac_vector){.type = {.kind = condition->v[i + 1].kind},
+        ret->columns[i] = (hac_column){.type = {.kind = condition->v[i + 1].kind},
                                        .values = ret->memory + i * HAC_BATCH_ROWS};
     return hac_machine_c_new(condition->program, 1 << 16, &ret->machine, err);
 }
 
-/* Whether the loop goes on behind round `round`, whose Vars go into the history. */
-static bool goes_on(const hac_op_request *condition, judge *j, uint64_t round)
+/* Whether the loop continues after round `round`. The round's Vars go into the history. */
+static bool goes_on(const hac_op_request *condition, while_judge *j, uint64_t round)
 {
     size_t vars = condition->n - 1;
     uint64_t *history = (uint64_t *)(void *)condition->v[0].values + round * vars;
     hac_batch batch = {.rows = 1, .n_columns = vars, .columns = j->columns};
-    hac_vector output;
+    hac_column output;
     for (size_t i = 0; i < vars; i++) {
         uint64_t value = hac_op_constant_of(&condition->v[i + 1]);
         history[i] = value;
@@ -366,28 +366,28 @@ static bool is_of_data(hac_status status)
     return status == HAC_FAILED || status == HAC_INVALID || status == HAC_REFUSED;
 }
 
-static hac_status make_call(call *c, hac_error *err)
+static hac_status make_call(while_call *c, hac_error *err)
 {
-    uint64_t values[HAC_TASK_MAX_VALUES];
+    uint64_t values[HAC_TASK_VALUES_MAX];
     size_t n_values = 0;
     hac_status status = c->rule->run(&c->request, values, &n_values, err);
-    return status == HAC_OK ? status : hac_error_prefix(err, "%s", c->rule->name);
+    return status == HAC_OK ? status : hac_error_prefix(err, "%s", c->rule->op->name);
 }
 
-static void carry_on(const loop *l, bool first)
+static void carry_on(const while_loop *l, bool first)
 {
     for (uint32_t i = 0; i < l->head.n_carries && !first; i++)
         if (l->carries[i].aside != NULL)
             memcpy(l->carries[i].aside, l->carries[i].from, l->carries[i].bytes);
     for (uint32_t i = 0; i < l->head.n_carries; i++) {
-        const carry *c = &l->carries[i];
+        const while_carry *c = &l->carries[i];
         const uint8_t *from = first ? c->first : c->aside != NULL ? c->aside : c->from;
         if (from != c->to)
             memcpy(c->to, from, c->bytes);
     }
 }
 
-static hac_status run_round(loop *l, bool first, hac_error *err)
+static hac_status run_round(while_loop *l, bool first, hac_error *err)
 {
     hac_status status = HAC_OK;
     carry_on(l, first);
@@ -396,7 +396,7 @@ static hac_status run_round(loop *l, bool first, hac_error *err)
     return status;
 }
 
-static hac_status run_rounds(loop *l, judge *j, uint64_t *values, hac_error *err)
+static hac_status run_rounds(while_loop *l, while_judge *j, uint64_t *values, hac_error *err)
 {
     uint64_t rounds = l->condition.v[0].rows, done = 0;
     uint64_t end = l->before != NULL ? hac_op_once_u64(&l->before[1]) : HAC_OP_WHILE_ON;
@@ -417,8 +417,8 @@ static hac_status run_rounds(loop *l, judge *j, uint64_t *values, hac_error *err
 hac_status hac_op_run_while(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
 {
     (void)device;
-    hac_autofree loop *l = calloc(1, sizeof *l);
-    judge j = {.machine = NULL};
+    hac_autofree while_loop *l = calloc(1, sizeof *l);
+    while_judge j = {.machine = NULL};
     if (l == NULL)
         return hac_fail_no_memory(err);
     hac_status status = read_loop(task, l, err);

@@ -120,9 +120,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     for (unsigned scale = 0; scale <= 38; scale += 19)
         check_decimal(text, bytes, scale);
     if (hac_parse_i64(text, bytes, &i) == HAC_TEXT_OK)
-        must(i == strtoll(terminated, NULL, 10));
+        must((long double)i == strtold(terminated, NULL)); /* whole numbers of 64 bits are exact in it */
     if (hac_parse_u64(text, bytes, &u) == HAC_TEXT_OK && *text != '-')
-        must(u == strtoull(terminated, NULL, 10));
+        must((long double)u == strtold(terminated, NULL));
     (void)!hac_parse_bool(text, bytes, &b);
     check_short(text, bytes);
     free(terminated);

@@ -3,16 +3,37 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/utf8.h"
 
-/* Texts from users and drivers end up in messages: they stay one line of valid UTF-8, wherever they are cut.
- */
+/* Texts from users and drivers end up in messages: they stay one line of valid UTF-8, wherever they are
+ * cut. Line feeds and TABs become blanks. Other control bytes are shown as \r and \x1b, because they may be
+ * what is wrong. */
 static void tidy(hac_error *err)
 {
-    hac_utf8_copy_line(err->message, sizeof err->message, err->message);
+    char raw[HAC_ERROR_MESSAGE_SIZE];
+    size_t used = 0;
+    hac_utf8_copy(raw, sizeof raw, err->message);
+    for (const char *s = raw; *s != '\0'; s++) {
+        char shown[8] = {*s};
+        uint8_t byte = (uint8_t)*s;
+        if (byte == '\n' || byte == '\t')
+            shown[0] = ' ';
+        else if (byte == '\r')
+            strcpy(shown, "\\r");
+        else if (byte < 0x20 || byte == 0x7f)
+            snprintf(shown, sizeof shown, "\\x%02x", byte);
+        size_t n = strlen(shown);
+        if (used + n >= sizeof err->message)
+            break;
+        memcpy(err->message + used, shown, n);
+        used += n;
+    }
+    err->message[used] = '\0';
+    hac_utf8_copy(err->message, sizeof err->message, err->message); /* no half character at the end */
 }
 
 HAC_PRINTF(3, 0)

@@ -48,8 +48,10 @@ static void test_messages_are_tidy(void **state)
 {
     (void)state;
     hac_error err = HAC_ERROR_NONE;
-    hac_fail(&err, HAC_INVALID, "file %s", "two\nlines \x1b[31m \xff\xc3");
-    assert_string_equal(err.message, "file two lines  [31m ??");
+    hac_fail(&err, HAC_INVALID, "file %s", "two\nlines \x1b[31m \xff\xc3\r\x7f");
+    assert_string_equal(err.message, "file two lines \\x1b[31m ??\\r\\x7f");
+    hac_error_prefix(&err, "here"); /* what is escaped stays as it is */
+    assert_string_equal(err.message, "here: file two lines \\x1b[31m ??\\r\\x7f");
     char name[1200];
     for (size_t pad = 0; pad < 5; pad++) {
         memset(name, 'x', pad);

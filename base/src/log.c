@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "log_limit.h"
 
 #define LINE_MAX_BYTES    2048                   /* below PIPE_BUF: a line is written whole or not at all */

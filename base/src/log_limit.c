@@ -40,8 +40,8 @@ bool hac_log_limit_take(hac_log_limit *limit, uint32_t uid, hac_log_event event,
         entry->written = 0;
     }
     /* a driver's message is many lines */
-    unsigned most = uid == HAC_LOG_NOBODY || event == HAC_EVENT_REMARK ? HAC_LOG_NOBODYS_BURST : 1;
-    if (entry->written >= most) {
+    unsigned max = uid == HAC_LOG_NOBODY || event == HAC_EVENT_REMARK ? HAC_LOG_NOBODYS_BURST : 1;
+    if (entry->written >= max) {
         entry->left_out++;
         return false;
     }

@@ -180,7 +180,7 @@ static int64_t usage_of(const directory *d)
     return usage;
 }
 
-uint64_t hac_memory_cgroup_room(const char *self, const char *root)
+uint64_t hac_memory_cgroup_available(const char *self, const char *root)
 {
     uint64_t room = UINT64_MAX;
     directory at;

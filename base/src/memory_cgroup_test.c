@@ -129,7 +129,7 @@ static void test_limit_of_version_1(void **state)
 
 static uint64_t room(const char *lines)
 {
-    return hac_memory_cgroup_room(self(lines), top);
+    return hac_memory_cgroup_available(self(lines), top);
 }
 
 static void test_room(void **state)

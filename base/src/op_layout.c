@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/op_catalog.h"
+
 /* The public names of a vector's elements are the kinds' numbers. */
 _Static_assert((unsigned)HAC_VECTOR_OF_BOOL == HAC_KIND_BOOL && (unsigned)HAC_VECTOR_OF_I32 == HAC_KIND_I32 &&
                    (unsigned)HAC_VECTOR_OF_I64 == HAC_KIND_I64 &&
@@ -35,9 +37,24 @@ size_t hac_op_element_size(unsigned kind)
 
 #define ALIGNMENT UINT64_C(64)
 
+static const hac_op_layout layouts[HAC_VECTOR_END] = {
+    [HAC_VECTOR_FIX_VALUE] = {.dense = true, .columns = true},
+    [HAC_VECTOR_SPARSE_VALUE] = {.index_bytes = 8},
+    [HAC_VECTOR_SPARSE_TEXT] = {.offsets = true, .text = true},
+    [HAC_VECTOR_VARIABLE_LEN] = {.offsets = true},
+    [HAC_VECTOR_VAR] = {.dense = true, .columns = true, .one_row = true},
+    [HAC_VECTOR_PVAR] = {.dense = true, .columns = true},
+    [HAC_VECTOR_SPARSE_MATRIX] = {.offsets = true, .index_bytes = 4, .columns = true},
+};
+
+const hac_op_layout *hac_op_layout_of(unsigned form)
+{
+    return &layouts[form < HAC_VECTOR_END ? form : HAC_VECTOR_NONE];
+}
+
 bool hac_op_form_is_dense(unsigned form)
 {
-    return form == HAC_VECTOR_FIX_VALUE || form == HAC_VECTOR_VAR || form == HAC_VECTOR_PVAR;
+    return hac_op_layout_of(form)->dense;
 }
 
 bool hac_op_form_has_entries(unsigned form)
@@ -45,28 +62,17 @@ bool hac_op_form_has_entries(unsigned form)
     return form > HAC_VECTOR_NONE && form < HAC_VECTOR_END && !hac_op_form_is_dense(form);
 }
 
-static bool has_offsets(unsigned form)
-{
-    return form == HAC_VECTOR_SPARSE_TEXT || form == HAC_VECTOR_VARIABLE_LEN ||
-           form == HAC_VECTOR_SPARSE_MATRIX;
-}
-
-static uint64_t index_size(unsigned form)
-{
-    return form == HAC_VECTOR_SPARSE_VALUE ? 8 : form == HAC_VECTOR_SPARSE_MATRIX ? 4 : 0;
-}
-
 bool hac_op_part_bytes(const hac_op_operand *operand, hac_op_parts *ret)
 {
-    unsigned form = operand->form;
+    const hac_op_layout *layout = hac_op_layout_of(operand->form);
     uint64_t n = operand->entries,
              size = hac_kind_is_text(operand->kind) ? 1 : hac_op_element_size(operand->kind);
     if (operand->rows > INT64_MAX / 8 - 1 ||
-        (hac_op_form_is_dense(form) && __builtin_mul_overflow(operand->rows, operand->columns, &n)))
+        (layout->dense && __builtin_mul_overflow(operand->rows, operand->columns, &n)))
         return false;
-    ret->offsets = has_offsets(form) ? (operand->rows + 1) * 8 : 0;
+    ret->offsets = layout->offsets ? (operand->rows + 1) * 8 : 0;
     return !__builtin_mul_overflow(n, size, &ret->values) &&
-           !__builtin_mul_overflow(hac_op_form_is_dense(form) ? 0 : n, index_size(form), &ret->indices);
+           !__builtin_mul_overflow(n, (uint64_t)layout->index_bytes, &ret->indices);
 }
 
 /* Adds a part behind the others; false: too large. */
@@ -86,7 +92,7 @@ bool hac_op_place(hac_op_operand *operand, uint64_t *ret_bytes)
     bool fits = hac_op_part_bytes(operand, &parts) && add_part(&bytes, parts.values, &operand->values);
     if (parts.offsets > 0)
         fits = fits && add_part(&bytes, parts.offsets, &operand->offsets);
-    if (index_size(operand->form) > 0)
+    if (hac_op_layout_of(operand->form)->index_bytes > 0)
         fits = fits && add_part(&bytes, parts.indices, &operand->indices);
     *ret_bytes = bytes > 0 ? bytes : ALIGNMENT;
     return fits;
@@ -124,31 +130,12 @@ static hac_type type_of(unsigned kind)
     }
 }
 
-/* Codelets whose first operand is not of the kind that is computed with. */
-static const struct {
-    const char *name;
-    unsigned operand;
-    hac_type type;
-} others[] = {
-    {"op.combine", 1, HAC_TYPE_NONE},      {"op.nearest", 1, HAC_TYPE_NONE},
-    {"op.arg_rows", 1, HAC_TYPE_NONE},     {"op.filter_copy", 1, HAC_TYPE_NONE},
-    {"op.filter_count", 1, HAC_TYPE_NONE}, {"op.histogram", 0, HAC_TYPE_F64},
-    {"op.tokenize", 0, HAC_TYPE_U64},      {"op.index", 2, HAC_TYPE_NONE},
-};
-
 hac_type hac_op_type(const char *codelet, const hac_op_operand *operands, size_t n)
 {
-    size_t length = strlen(codelet), operand = 0;
-    if (length > 3 && strcmp(codelet + length - 3, ".cl") == 0)
-        length -= 3;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strlen(others[i].name) != length || strncmp(codelet, others[i].name, length) != 0)
-            continue;
-        if (others[i].type != HAC_TYPE_NONE)
-            return others[i].type;
-        operand = others[i].operand;
-    }
-    if (strncmp(codelet, "op.", 3) != 0 || operand >= n)
+    const hac_op_codelet *info = hac_op_codelet_find(codelet);
+    if (info == NULL)
         return HAC_TYPE_NONE;
-    return type_of(operands[operand].kind);
+    if (info->type != HAC_TYPE_NONE)
+        return info->type;
+    return info->typed_by < n ? type_of(operands[info->typed_by].kind) : HAC_TYPE_NONE;
 }

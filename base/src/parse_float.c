@@ -12,8 +12,7 @@
 #include "base/value_text.h"
 #include "exponent.h"
 #include "powers_of_ten.h"
-
-typedef unsigned __int128 u128;
+#include "uint128.h"
 
 /* The bits below the implicit one, the exponent of the smallest number, and the bits of infinity. */
 typedef struct float_format {
@@ -107,7 +106,7 @@ static bool scan(const char *text, size_t bytes, decimal_text *ret)
 typedef struct approximation {
     uint64_t fraction;
     int unit;
-    u128 rest, doubt;
+    hac_u128 rest, doubt;
     unsigned shift;
     bool tiny, known; /* tiny: below half of the smallest number, fraction 0; known: rest and shift are set */
     bool exact;       /* rest is exact, but for a part that is not zero if `above` */
@@ -122,8 +121,8 @@ static approximation approximate(const float_format *format, uint64_t digits, in
         return a;
     int zeros = __builtin_clzll(digits);
     const hac_power *p = &hac_powers_of_ten[power - HAC_POWER_FIRST];
-    u128 low = (u128)(digits << zeros) * p->low;
-    u128 product = (u128)(digits << zeros) * p->high + (uint64_t)(low >> 64);
+    hac_u128 low = (hac_u128)(digits << zeros) * p->low;
+    hac_u128 product = (hac_u128)(digits << zeros) * p->high + (uint64_t)(low >> 64);
     /* the number is product × 2^e, or up to 1 more: the power was rounded down */
     int e = hac_floor_log2_power((int)power) - 63 - zeros;
     int top = (product >> 127 != 0 ? 127 : 126) + e;
@@ -137,7 +136,7 @@ static approximation approximate(const float_format *format, uint64_t digits, in
         return a;
     a.shift = (unsigned)shift;
     a.fraction = (uint64_t)(product >> shift);
-    a.rest = product & (((u128)1 << shift) - 1);
+    a.rest = product & (((hac_u128)1 << shift) - 1);
     a.exact = power >= 0 && power <= HAC_POWER_EXACT_LAST;
     a.above = a.exact && (uint64_t)low != 0;
     a.doubt = a.exact ? 0 : 2;
@@ -153,7 +152,7 @@ static bool round_certain(const approximation *a, bool *ret_up)
     }
     if (!a->known)
         return false;
-    u128 half = (u128)1 << (a->shift - 1);
+    hac_u128 half = (hac_u128)1 << (a->shift - 1);
     if (a->exact && a->rest == half) {
         *ret_up = a->above || (a->fraction & 1) != 0;
         return true;
@@ -176,9 +175,9 @@ typedef struct whole {
 
 static void multiply_add(whole *number, uint64_t factor, uint64_t addend)
 {
-    u128 carry = addend;
+    hac_u128 carry = addend;
     for (int i = 0; i < number->used; i++) {
-        carry += (u128)number->limb[i] * factor;
+        carry += (hac_u128)number->limb[i] * factor;
         number->limb[i] = (uint64_t)carry;
         carry >>= 64;
     }

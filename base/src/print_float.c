@@ -10,8 +10,7 @@
 
 #include "base/value_text.h"
 #include "powers_of_ten.h"
-
-typedef unsigned __int128 u128;
+#include "uint128.h"
 
 typedef struct digits_of {
     uint64_t digits;
@@ -21,8 +20,8 @@ typedef struct digits_of {
 /* g·c / 2^128 with the lowest bit set when something was cut off. */
 static uint64_t round_to_odd(hac_power g, uint64_t c)
 {
-    uint64_t below = (uint64_t)(((u128)g.low * c) >> 64);
-    u128 product = (u128)g.high * c + below;
+    uint64_t below = (uint64_t)(((hac_u128)g.low * c) >> 64);
+    hac_u128 product = (hac_u128)g.high * c + below;
     return (uint64_t)(product >> 64) | ((uint64_t)product > 1);
 }
 

@@ -14,7 +14,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-static unsigned least_of(unsigned a, unsigned b)
+static unsigned min_of(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -31,9 +31,9 @@ static unsigned distance(const char *a, const char *b)
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= n; j++) {
             bool same = lower(a[i - 1]) == lower(b[j - 1]);
-            row[j] = least_of(above[j - 1] + !same, 1 + least_of(row[j - 1], above[j]));
+            row[j] = min_of(above[j - 1] + !same, 1 + min_of(row[j - 1], above[j]));
             if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
-                row[j] = least_of(row[j], rows[(i - 2) % 3][j - 2] + 1);
+                row[j] = min_of(row[j], rows[(i - 2) % 3][j - 2] + 1);
         }
     }
     return rows[m % 3][n];
@@ -44,14 +44,14 @@ size_t hac_suggest_index(const char *name, const void *list, size_t n, hac_sugge
     size_t nearest = n;
     if (strlen(name) > NAME_MAX_BYTES)
         return n;
-    unsigned least = (unsigned)strlen(name) / 3 + 1; /* exclusive: one slip in three letters */
+    unsigned min = (unsigned)strlen(name) / 3 + 1; /* exclusive: one slip in three letters */
     for (size_t i = 0; i < n; i++) {
         const char *candidate = get(list, i);
         if (strlen(candidate) > NAME_MAX_BYTES)
             continue;
         unsigned d = distance(name, candidate);
-        if (d < least) {
-            least = d;
+        if (d < min) {
+            min = d;
             nearest = i;
         }
     }

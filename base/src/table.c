@@ -68,9 +68,9 @@ static hac_status check_column(const hac_table *table, size_t i, uint64_t bytes,
 
 hac_status hac_table_check(const hac_table *table, uint64_t bytes, hac_error *err)
 {
-    if (table->n_columns > HAC_TABLE_COLUMNS_MAX)
+    if (table->n_columns > HAC_COLUMNS_MAX)
         return hac_fail(err, HAC_INVALID, "a table of %zu columns is too wide (at most %d)", table->n_columns,
-                        HAC_TABLE_COLUMNS_MAX);
+                        HAC_COLUMNS_MAX);
     for (size_t i = 0; i < table->n_columns; i++) {
         hac_status status = check_column(table, i, bytes, err);
         if (status != HAC_OK)

@@ -86,10 +86,10 @@ static void test_types_and_width(void **state)
     column.values = 0;
     assert_int_equal(check(column, 4, 64, ""), HAC_OK); /* 16 bytes each */
     assert_int_equal(check(column, 5, 64, "values"), HAC_INVALID);
-    static hac_table_column many[HAC_TABLE_COLUMNS_MAX + 1];
-    for (size_t i = 0; i <= HAC_TABLE_COLUMNS_MAX; i++)
+    static hac_table_column many[HAC_COLUMNS_MAX + 1];
+    for (size_t i = 0; i <= HAC_COLUMNS_MAX; i++)
         many[i] = (hac_table_column){.type = KIND(HAC_KIND_U8), .validity = HAC_TABLE_NONE};
-    hac_table table = {1, HAC_TABLE_COLUMNS_MAX, many};
+    hac_table table = {1, HAC_COLUMNS_MAX, many};
     assert_int_equal(hac_table_check(&table, 64, &err), HAC_OK);
     table.n_columns++;
     assert_int_equal(hac_table_check(&table, 64, &err), HAC_INVALID);

@@ -2,6 +2,7 @@
 #include "base/test_support.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,4 +74,42 @@ int hac_test_file(const void *data, size_t bytes)
     unlink(name);
     assert_int_equal(write(fd, data, bytes), bytes);
     return fd;
+}
+
+void hac_test_fsum_add(hac_test_fsum *sum, double value)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sum->n; i++) {
+        double y = sum->parts[i];
+        if (fabs(value) < fabs(y)) {
+            double swap = value;
+            value = y;
+            y = swap;
+        }
+        double high = value + y, low = y - (high - value);
+        if (low < 0 || low > 0)
+            sum->parts[n++] = low;
+        value = high;
+    }
+    assert_true(n < HAC_TEST_FSUM_PARTS);
+    sum->parts[n++] = value;
+    sum->n = n;
+}
+
+double hac_test_fsum_result(const hac_test_fsum *sum)
+{
+    size_t n = sum->n;
+    double high = n == 0 ? 0 : sum->parts[--n], low = 0;
+    while (n > 0 && !(low < 0 || low > 0)) {
+        double x = high, y = sum->parts[--n];
+        high = x + y;
+        low = y - (high - x);
+    }
+    /* half of an ulp: what is below decides */
+    if (n > 0 && ((low < 0 && sum->parts[n - 1] < 0) || (low > 0 && sum->parts[n - 1] > 0))) {
+        double twice = low * 2, up = high + twice;
+        if (!(twice < up - high || twice > up - high))
+            high = up;
+    }
+    return high;
 }

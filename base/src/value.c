@@ -3,21 +3,47 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-static const struct {
-    const char *name;
-    uint8_t size;
-} kinds[HAC_KIND_END] = {
-    [HAC_KIND_NONE] = {"none", 0},       [HAC_KIND_BOOL] = {"bool", 1},
-    [HAC_KIND_I8] = {"i8", 1},           [HAC_KIND_I16] = {"i16", 2},
-    [HAC_KIND_I32] = {"i32", 4},         [HAC_KIND_I64] = {"i64", 8},
-    [HAC_KIND_U8] = {"u8", 1},           [HAC_KIND_U16] = {"u16", 2},
-    [HAC_KIND_U32] = {"u32", 4},         [HAC_KIND_U64] = {"u64", 8},
-    [HAC_KIND_F32] = {"f32", 4},         [HAC_KIND_F64] = {"f64", 8},
-    [HAC_KIND_DATE] = {"date", 4},       [HAC_KIND_TIMESTAMP] = {"timestamp", 8},
-    [HAC_KIND_DECIMAL] = {"decimal", 0}, [HAC_KIND_STRING] = {"string", 0},
-    [HAC_KIND_BYTES] = {"bytes", 0},
+/* Of parquet.thrift: Type and ConvertedType. */
+enum { BOOLEAN = 0, INT32 = 1, INT64 = 2, FLOAT = 4, DOUBLE = 5, BYTE_ARRAY = 6, FIXED = 7 };
+enum {
+    UTF8 = 0,
+    DECIMAL = 5,
+    DATE = 6,
+    TIMESTAMP_MICROS = 10, /* old readers take it for UTC; the specification asks for it all the same */
+    UINT_8 = 11,
+    UINT_16 = 12,
+    UINT_32 = 13,
+    UINT_64 = 14,
+    INT_8 = 15,
+    INT_16 = 16,
+    INT_32 = 17
 };
+
+/* bindings/jni/tests/types_test.py reads these rows. */
+/* clang-format off */
+const hac_kind_info hac_kinds[HAC_KIND_END] = {
+    [HAC_KIND_NONE]      = {"none",      HAC_CLASS_NONE,    false, 0, 0,  NULL,   0,          -1},
+    [HAC_KIND_BOOL]      = {"bool",      HAC_CLASS_BOOL,    false, 1, 1,  "b",    BOOLEAN,    -1},
+    [HAC_KIND_I8]        = {"i8",        HAC_CLASS_INTEGER, true,  1, 7,  "c",    INT32,      INT_8},
+    [HAC_KIND_I16]       = {"i16",       HAC_CLASS_INTEGER, true,  2, 15, "s",    INT32,      INT_16},
+    [HAC_KIND_I32]       = {"i32",       HAC_CLASS_INTEGER, true,  4, 31, "i",    INT32,      INT_32},
+    [HAC_KIND_I64]       = {"i64",       HAC_CLASS_INTEGER, true,  8, 63, "l",    INT64,      -1},
+    [HAC_KIND_U8]        = {"u8",        HAC_CLASS_INTEGER, false, 1, 8,  "C",    INT32,      UINT_8},
+    [HAC_KIND_U16]       = {"u16",       HAC_CLASS_INTEGER, false, 2, 16, "S",    INT32,      UINT_16},
+    [HAC_KIND_U32]       = {"u32",       HAC_CLASS_INTEGER, false, 4, 32, "I",    INT32,      UINT_32},
+    [HAC_KIND_U64]       = {"u64",       HAC_CLASS_INTEGER, false, 8, 64, "L",    INT64,      UINT_64},
+    [HAC_KIND_F32]       = {"f32",       HAC_CLASS_FLOAT,   true,  4, 0,  "f",    FLOAT,      -1},
+    [HAC_KIND_F64]       = {"f64",       HAC_CLASS_FLOAT,   true,  8, 0,  "g",    DOUBLE,     -1},
+    [HAC_KIND_DATE]      = {"date",      HAC_CLASS_TIME,    true,  4, 31, "tdD",  INT32,      DATE},
+    [HAC_KIND_TIMESTAMP] = {"timestamp", HAC_CLASS_TIME,    true,  8, 63, "tsu:", INT64,      TIMESTAMP_MICROS},
+    [HAC_KIND_DECIMAL]   = {"decimal",   HAC_CLASS_DECIMAL, true,  0, 0,  "d:",   FIXED,      DECIMAL},
+    [HAC_KIND_STRING]    = {"string",    HAC_CLASS_TEXT,    false, 0, 0,  "u",    BYTE_ARRAY, UTF8},
+    [HAC_KIND_BYTES]     = {"bytes",     HAC_CLASS_TEXT,    false, 0, 0,  "z",    BYTE_ARRAY, -1},
+};
+/* clang-format on */
+_Static_assert(HAC_KIND_END == HAC_KIND_BYTES + 1, "a new kind has a row in hac_kinds");
 
 size_t hac_value_size(hac_value_type type)
 {
@@ -25,7 +51,7 @@ size_t hac_value_size(hac_value_type type)
         return 0;
     if (type.kind == HAC_KIND_DECIMAL)
         return type.precision <= HAC_DECIMAL_DIGITS_64 ? 8 : 16;
-    return kinds[type.kind].size;
+    return hac_kinds[type.kind].bytes;
 }
 
 bool hac_value_type_equal(hac_value_type a, hac_value_type b)
@@ -33,24 +59,56 @@ bool hac_value_type_equal(hac_value_type a, hac_value_type b)
     return a.kind == b.kind && a.precision == b.precision && a.scale == b.scale;
 }
 
+static bool integer_holds(hac_kind wide, hac_kind narrow)
+{
+    return hac_kinds[wide].bits >= hac_kinds[narrow].bits &&
+           (hac_kinds[wide].is_signed || !hac_kinds[narrow].is_signed);
+}
+
+bool hac_value_type_holds(hac_value_type wide, hac_value_type narrow)
+{
+    if (hac_kind_is_integer(wide.kind) && hac_kind_is_integer(narrow.kind))
+        return integer_holds(wide.kind, narrow.kind);
+    if (wide.kind == HAC_KIND_DECIMAL && narrow.kind == HAC_KIND_DECIMAL)
+        return wide.scale == narrow.scale && wide.precision >= narrow.precision;
+    return hac_value_type_equal(wide, narrow) || (wide.kind == HAC_KIND_F64 && narrow.kind == HAC_KIND_F32) ||
+           (wide.kind == HAC_KIND_BYTES && narrow.kind == HAC_KIND_STRING);
+}
+
+bool hac_value_type_common(hac_value_type a, hac_value_type b, hac_value_type *ret)
+{
+    if (hac_value_type_holds(a, b) || hac_value_type_holds(b, a)) {
+        *ret = hac_value_type_holds(a, b) ? a : b;
+        return true;
+    }
+    for (unsigned kind = HAC_KIND_I8; kind <= HAC_KIND_I64; kind++) { /* u32 and i32: i64 */
+        const hac_value_type both = {.kind = (uint8_t)kind};
+        if (hac_value_type_holds(both, a) && hac_value_type_holds(both, b)) {
+            *ret = both;
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *hac_kind_name(hac_kind kind)
 {
-    return kinds[kind < HAC_KIND_END ? kind : HAC_KIND_NONE].name;
+    return hac_kinds[kind < HAC_KIND_END ? kind : HAC_KIND_NONE].name;
 }
 
 bool hac_kind_is_integer(hac_kind kind)
 {
-    return kind >= HAC_KIND_I8 && kind <= HAC_KIND_U64;
+    return kind < HAC_KIND_END && hac_kinds[kind].class == HAC_CLASS_INTEGER;
 }
 
 bool hac_kind_is_float(hac_kind kind)
 {
-    return kind == HAC_KIND_F32 || kind == HAC_KIND_F64;
+    return kind < HAC_KIND_END && hac_kinds[kind].class == HAC_CLASS_FLOAT;
 }
 
 bool hac_kind_is_text(hac_kind kind)
 {
-    return kind == HAC_KIND_STRING || kind == HAC_KIND_BYTES;
+    return kind < HAC_KIND_END && hac_kinds[kind].class == HAC_CLASS_TEXT;
 }
 
 bool hac_value_type_valid(hac_value_type type)
@@ -98,17 +156,78 @@ static bool parse_decimal(const char *text, size_t bytes, hac_value_type *ret)
     return at + 1 == bytes && text[at] == ')' && hac_value_type_valid(*ret);
 }
 
+/* Our name of a type that others name differently, with or without a length in brackets; NULL: none. */
+static const char *our_type(const char *text, size_t bytes)
+{
+    static const char *const names[][2] = {
+        {"int4", "i32"},
+        {"int32", "i32"},
+        {"long", "i64"},
+        {"int8", "i64"},
+        {"int64", "i64"},
+        {"int16", "i16"},
+        {"uint8", "u8"},
+        {"uint16", "u16"},
+        {"uint32", "u32"},
+        {"uint64", "u64"},
+        {"ubigint", "u64"},
+        {"float64", "f64"},
+        {"float8", "f64"},
+        {"float32", "f32"},
+        {"float4", "f32"},
+        {"varchar", "string"},
+        {"char", "string"},
+        {"str", "string"},
+        {"utf8", "string"},
+        {"datetime", "timestamp"},
+        {"timestamptz", "timestamp"},
+        {"numeric", "decimal(p,s)"},
+        {"number", "f64 or decimal(p,s)"},
+        {"blob", "bytes"},
+        {"binary", "bytes"},
+        {"varbinary", "bytes"},
+        {"bytea", "bytes"},
+    };
+    const char *bracket = memchr(text, '(', bytes);
+    size_t n = bracket != NULL ? (size_t)(bracket - text) : bytes;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i][0]) == n && strncasecmp(names[i][0], text, n) == 0)
+            return names[i][1];
+    return NULL;
+}
+
+/* SQL's names of types, which are aliases. */
+static const struct {
+    const char *name;
+    hac_kind kind;
+} aliases[] = {
+    {"int", HAC_KIND_I32},      {"integer", HAC_KIND_I32},  {"bigint", HAC_KIND_I64},
+    {"smallint", HAC_KIND_I16}, {"tinyint", HAC_KIND_I8},   {"double", HAC_KIND_F64},
+    {"float", HAC_KIND_F32},    {"real", HAC_KIND_F32},     {"varchar", HAC_KIND_STRING},
+    {"text", HAC_KIND_STRING},  {"boolean", HAC_KIND_BOOL},
+};
+
 hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *ret, hac_error *err)
 {
     hac_value_type type = {0};
     for (unsigned k = HAC_KIND_NONE + 1; k < HAC_KIND_END; k++) {
-        if (k != HAC_KIND_DECIMAL && strlen(kinds[k].name) == bytes &&
-            memcmp(kinds[k].name, text, bytes) == 0) {
+        if (k != HAC_KIND_DECIMAL && strlen(hac_kinds[k].name) == bytes &&
+            memcmp(hac_kinds[k].name, text, bytes) == 0) {
             ret->kind = (uint8_t)k;
             ret->precision = ret->scale = 0;
             return HAC_OK;
         }
     }
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        if (strlen(aliases[i].name) == bytes && strncasecmp(aliases[i].name, text, bytes) == 0) {
+            *ret = (hac_value_type){.kind = (uint8_t)aliases[i].kind};
+            return HAC_OK;
+        }
+    }
+    const char *ours = our_type(text, bytes);
+    if (ours != NULL)
+        return hac_fail(err, HAC_INVALID, "'%.*s' is not a type; write %s", (int)(bytes < 64 ? bytes : 64),
+                        text, ours);
     bool decimal = bytes >= strlen("decimal") && memcmp(text, "decimal", strlen("decimal")) == 0;
     if (!parse_decimal(text, bytes, &type))
         return decimal

@@ -99,18 +99,24 @@ hac_text_status hac_parse_date(const char *text, size_t bytes, int32_t *ret)
     return status;
 }
 
-/* 1 to 9 digits behind the point; what is below a microsecond is cut off. */
-static bool take_fraction(const char **at, const char *end, int64_t *ret)
+/* 1 to 9 digits behind the point; HAC_TEXT_PRECISION if one below a microsecond is not 0. */
+static hac_text_status take_fraction(const char **at, const char *end, int64_t *ret)
 {
     int64_t value = 0;
     unsigned digits = 0;
-    for (; *at < end && (unsigned char)(**at - '0') < 10; ++*at, digits++)
+    bool finer = false;
+    for (; *at < end && (unsigned char)(**at - '0') < 10; ++*at, digits++) {
         if (digits < 6)
             value = value * 10 + (**at - '0');
+        else
+            finer |= **at != '0';
+    }
     for (unsigned i = digits; i < 6; i++)
         value *= 10;
     *ret = value;
-    return digits >= 1 && digits <= 9;
+    if (digits < 1 || digits > 9)
+        return HAC_TEXT_MALFORMED;
+    return finer ? HAC_TEXT_PRECISION : HAC_TEXT_OK;
 }
 
 /* hh:mm[:ss[.ffffff]] */
@@ -118,33 +124,75 @@ static hac_text_status take_time(const char **at, const char *end, int64_t *ret)
 {
     unsigned hour, minute, second = 0;
     int64_t fraction = 0;
+    hac_text_status status = HAC_TEXT_OK;
     if (!take(at, end, 2, &hour) || !take_char(at, end, ':') || !take(at, end, 2, &minute))
         return HAC_TEXT_MALFORMED;
     if (take_char(at, end, ':')) {
         if (!take(at, end, 2, &second))
             return HAC_TEXT_MALFORMED;
-        if (take_char(at, end, '.') && !take_fraction(at, end, &fraction))
-            return HAC_TEXT_MALFORMED;
+        if (take_char(at, end, '.') || take_char(at, end, ','))
+            status = take_fraction(at, end, &fraction);
+        if (status == HAC_TEXT_MALFORMED)
+            return status;
     }
     *ret = (int64_t)(hour * 3600 + minute * 60 + second) * MICROSECONDS_A_SECOND + fraction;
+    return hour > 23 || minute > 59 || second > 59 ? HAC_TEXT_RANGE : status;
+}
+
+static bool take_word(const char **at, const char *end, const char *word)
+{
+    size_t bytes = strlen(word);
+    if ((size_t)(end - *at) < bytes || memcmp(*at, word, bytes) != 0)
+        return false;
+    *at += bytes;
+    return true;
+}
+
+/* hh, hhmm, hh:mm or hh:mm:ss of a zone, in seconds. */
+static hac_text_status take_offset(const char **at, const char *end, int64_t *ret)
+{
+    unsigned hour, minute = 0, second = 0;
+    if (!take(at, end, 2, &hour))
+        return HAC_TEXT_MALFORMED;
+    bool colon = take_char(at, end, ':');
+    if (!take(at, end, 2, &minute) && colon)
+        return HAC_TEXT_MALFORMED;
+    if (colon && take_char(at, end, ':') && !take(at, end, 2, &second))
+        return HAC_TEXT_MALFORMED;
+    *ret = hour * 3600 + minute * 60 + second;
     return hour > 23 || minute > 59 || second > 59 ? HAC_TEXT_RANGE : HAC_TEXT_OK;
 }
 
-/* Z, +hh, +hh:mm, or nothing. */
+/* A zone as hac_parse_timestamp describes it, or nothing. */
 static hac_text_status take_zone(const char **at, const char *end, int64_t *ret)
 {
-    unsigned hour, minute = 0;
     *ret = 0;
-    if (*at == end || take_char(at, end, 'Z'))
+    if (*at == end)
         return HAC_TEXT_OK;
-    bool west = **at == '-';
-    if (!take_char(at, end, '-') && !take_char(at, end, '+'))
+    (void)take_char(at, end, ' ');
+    if (take_char(at, end, 'Z') || take_char(at, end, 'z') || take_word(at, end, "UTC"))
+        return HAC_TEXT_OK;
+    bool west = take_char(at, end, '-');
+    if (!west && !take_char(at, end, '+'))
         return HAC_TEXT_MALFORMED;
-    if (!take(at, end, 2, &hour) || (take_char(at, end, ':') && !take(at, end, 2, &minute)))
-        return HAC_TEXT_MALFORMED;
-    int64_t offset = (int64_t)(hour * 3600 + minute * 60) * MICROSECONDS_A_SECOND;
-    *ret = west ? -offset : offset;
-    return hour > 23 || minute > 59 ? HAC_TEXT_RANGE : HAC_TEXT_OK;
+    int64_t seconds = 0;
+    hac_text_status status = take_offset(at, end, &seconds);
+    *ret = (west ? -seconds : seconds) * MICROSECONDS_A_SECOND;
+    return status;
+}
+
+/* 0001-01-01 and the day after 9999-12-31 */
+#define FIRST_DAY  INT64_C(-719162)
+#define BEHIND_DAY INT64_C(2932897)
+
+bool hac_date_has_text(int64_t days)
+{
+    return days >= FIRST_DAY && days < BEHIND_DAY;
+}
+
+bool hac_timestamp_has_text(int64_t microseconds)
+{
+    return microseconds >= FIRST_DAY * MICROSECONDS_A_DAY && microseconds < BEHIND_DAY * MICROSECONDS_A_DAY;
 }
 
 hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret)
@@ -154,16 +202,21 @@ hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret
     hac_text_status date = take_date(&text, end, &days), clock = HAC_TEXT_OK;
     if (date == HAC_TEXT_MALFORMED)
         return date;
-    if (take_char(&text, end, ' ') || take_char(&text, end, 'T'))
+    if (take_char(&text, end, ' ') || take_char(&text, end, 'T') || take_char(&text, end, 't'))
         clock = take_time(&text, end, &time);
     if (clock == HAC_TEXT_MALFORMED)
         return clock;
     hac_text_status offset = take_zone(&text, end, &zone);
     if (offset == HAC_TEXT_MALFORMED || text != end)
         return HAC_TEXT_MALFORMED;
-    if (date != HAC_TEXT_OK || clock != HAC_TEXT_OK || offset != HAC_TEXT_OK)
+    if (date != HAC_TEXT_OK || clock == HAC_TEXT_RANGE || offset != HAC_TEXT_OK)
         return HAC_TEXT_RANGE;
-    *ret = days * MICROSECONDS_A_DAY + time - zone;
+    if (clock != HAC_TEXT_OK)
+        return clock;
+    int64_t value = days * MICROSECONDS_A_DAY + time - zone;
+    if (!hac_timestamp_has_text(value)) /* what is printed could not be read */
+        return HAC_TEXT_RANGE;
+    *ret = value;
     return HAC_TEXT_OK;
 }
 

@@ -6,12 +6,49 @@
 #include "base/short_number.h"
 #include "base/value.h"
 #include "exponent.h"
-
-typedef unsigned __int128 u128;
+#include "uint128.h"
 
 /* ---- integers and truth -------------------------------------------------------------------------------- */
 
-/* [+-]digits as a magnitude; above 64 bits: HAC_TEXT_RANGE. */
+/* Digits with a point or an exponent, whose value is a whole number: 1.0, 1e3, 12.50e1. Programs that know
+ * only floats write integers so. Out of line: most integers are plain digits. */
+__attribute__((noinline)) static hac_text_status parse_whole(const char *p, const char *end, uint64_t *ret)
+{
+    int64_t exponent = 0;
+    const char *e = p;
+    while (e < end && (*e | 0x20) != 'e')
+        e++;
+    if (e < end && !take_exponent(e + 1, end, &exponent))
+        return HAC_TEXT_MALFORMED;
+    uint64_t value = 0, zeros = 0; /* zeros: read, and not in `value` yet */
+    size_t digits = 0;
+    bool point = false, overflow = false;
+    for (; p < e; p++) {
+        if (*p == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (!is_digit(*p))
+            return HAC_TEXT_MALFORMED;
+        digits++;
+        exponent -= point;
+        zeros++;
+        if (*p == '0')
+            continue;
+        for (; zeros > 0 && !overflow; zeros--)
+            overflow = value != 0 && __builtin_mul_overflow(value, UINT64_C(10), &value);
+        overflow |= __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value);
+        zeros = 0;
+    }
+    if (digits == 0 || (value != 0 && exponent + (int64_t)zeros < 0))
+        return HAC_TEXT_MALFORMED;
+    for (exponent += (int64_t)zeros; value != 0 && exponent > 0 && !overflow; exponent--)
+        overflow = __builtin_mul_overflow(value, UINT64_C(10), &value);
+    *ret = value;
+    return overflow ? HAC_TEXT_RANGE : HAC_TEXT_OK;
+}
+
+/* [+-]digits, or what parse_whole takes, as a magnitude; above 64 bits: HAC_TEXT_RANGE. */
 static hac_text_status parse_magnitude(const char *text, size_t bytes, bool *ret_negative, uint64_t *ret)
 {
     const char *p = text, *end = text + bytes;
@@ -20,18 +57,19 @@ static hac_text_status parse_magnitude(const char *text, size_t bytes, bool *ret
         p++;
     if (p == end)
         return HAC_TEXT_MALFORMED;
+    const char *begin = p;
     uint64_t value = 0;
     bool overflow = false;
     for (; end - p >= 8; p += 8) {
         uint64_t eight = hac_eight_characters(p);
         if (hac_not_digits(eight) != 0)
-            return HAC_TEXT_MALFORMED;
+            return parse_whole(begin, end, ret);
         overflow |= __builtin_mul_overflow(value, HAC_HUNDRED_MILLION, &value);
         overflow |= __builtin_add_overflow(value, hac_eight_digits(eight), &value);
     }
     for (; p < end; p++) {
         if (!is_digit(*p))
-            return HAC_TEXT_MALFORMED;
+            return parse_whole(begin, end, ret);
         overflow |= __builtin_mul_overflow(value, UINT64_C(10), &value);
         overflow |= __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value);
     }
@@ -119,9 +157,9 @@ size_t hac_print_i64(int64_t value, char *ret)
 
 /* ---- decimals ------------------------------------------------------------------------------------------ */
 
-static u128 power_of_ten(unsigned exponent)
+static hac_u128 power_of_ten(unsigned exponent)
 {
-    u128 power = 1;
+    hac_u128 power = 1;
     while (exponent-- > 0)
         power *= 10;
     return power;
@@ -161,9 +199,9 @@ hac_text_status hac_parse_decimal(const char *text, size_t bytes, unsigned preci
     decimal_parts parts;
     if (!split_decimal(text, bytes, &parts))
         return HAC_TEXT_MALFORMED;
-    u128 value = 0, limit = power_of_ten(precision);
+    hac_u128 value = 0, limit = power_of_ten(precision);
     /* from here on one digit more is out of range, and of 38 digits out of the 128 bits */
-    const u128 full = limit / 10;
+    const hac_u128 full = limit / 10;
     int64_t exponent = parts.exponent + scale; /* of the next digit, in units of the result */
     const char *p = parts.begin;
     for (; p < parts.end && exponent >= 0; p++) {
@@ -189,10 +227,24 @@ hac_text_status hac_parse_decimal(const char *text, size_t bytes, unsigned preci
     return HAC_TEXT_OK;
 }
 
+bool hac_decimal_is_exact(const char *text, size_t bytes, unsigned scale)
+{
+    decimal_parts parts;
+    if (!split_decimal(text, bytes, &parts))
+        return false;
+    int64_t exponent = parts.exponent + scale;
+    for (const char *p = parts.begin; p < parts.end; p++) {
+        if (*p != '.' && *p != '0' && exponent < 0)
+            return false;
+        exponent -= *p != '.';
+    }
+    return true;
+}
+
 size_t hac_print_decimal(__int128 value, unsigned scale, char *ret)
 {
     char text[40], *p = text + sizeof text, *out = ret;
-    u128 rest = value < 0 ? 0 - (u128)value : (u128)value;
+    hac_u128 rest = value < 0 ? 0 - (hac_u128)value : (hac_u128)value;
     while (rest > UINT64_MAX) {
         *--p = (char)('0' + (unsigned)(rest % 10));
         rest /= 10;

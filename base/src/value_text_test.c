@@ -76,13 +76,53 @@ static void test_integers(void **state)
     assert_int_equal(hac_print_i64(INT64_MIN, text), 20);
     assert_memory_equal(text, "-9223372036854775808", 20);
     static const char *const wrong[] = {
-        "", "+", "-", " 1", "1 ", "1.0", "1e3", "--1", "0x1", "a", "99999999999999999999x", "1-"};
+        "",    "+",        "-",    " 1",  "1 ",    "--1",   "0x1",  "a",     "99999999999999999999x",
+        "1-",  "1.5",      "1e-1", ".",   "1e",    "e1",    "1..0", "1.0.0", "-.e1",
+        "1e+", "12.345e2", "1.0x", "0.1", "1e1e1", "100e-3"};
     int64_t value = 4711;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(hac_parse_i64(wrong[i], strlen(wrong[i]), &value), HAC_TEXT_MALFORMED);
         assert_int_equal(hac_parse_u64(wrong[i], strlen(wrong[i]), &(uint64_t){0}), HAC_TEXT_MALFORMED);
     }
     assert_int_equal(value, 4711);
+}
+
+/* Whole numbers that are written like floats. */
+static void test_whole_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value;
+    } right[] = {{"1.0", 1},
+                 {"1e3", 1000},
+                 {"1.5E1", 15},
+                 {"-2.50e+2", -250},
+                 {"+1.", 1},
+                 {".0", 0},
+                 {"0e99999999999999", 0},
+                 {"-0.0e-5", 0},
+                 {"1200e-2", 12},
+                 {"0.000012e6", 12},
+                 {"9223372036854775807.000", INT64_MAX},
+                 {"-9.223372036854775808e18", INT64_MIN},
+                 {"100000000000000000000e-20", 1},
+                 {"12345678.0", 12345678},
+                 {"000000000000000000000000000001.0", 1}};
+    static const char *const range[] = {"9223372036854775808.0", "1e19", "-1e19", "1e99999999999999",
+                                        "123456789012345678901e0"};
+    int64_t value = 0;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        assert_int_equal(hac_parse_i64(right[i].text, strlen(right[i].text), &value), HAC_TEXT_OK);
+        assert_int_equal(value, right[i].value);
+    }
+    for (size_t i = 0; i < sizeof range / sizeof *range; i++)
+        assert_int_equal(hac_parse_i64(range[i], strlen(range[i]), &value), HAC_TEXT_RANGE);
+    uint64_t large = 0;
+    assert_int_equal(hac_parse_u64("1.8446744073709551615e19", 24, &large), HAC_TEXT_OK);
+    assert_true(large == UINT64_MAX);
+    assert_int_equal(hac_parse_u64("1.8446744073709551616e19", 24, &large), HAC_TEXT_RANGE);
+    assert_int_equal(hac_parse_u64("-1.0", 4, &large), HAC_TEXT_RANGE);
 }
 
 static void test_truth(void **state)
@@ -126,6 +166,21 @@ static void check_decimal(const char *text, unsigned precision, unsigned scale, 
     out[bytes] = '\0';
     if (strcmp(out, printed) != 0)
         fail_msg("'%s' as decimal(%u,%u): %s instead of %s", text, precision, scale, out, printed);
+}
+
+static void test_exact_decimals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned scale;
+        bool exact;
+    } cases[] = {{"1.25", 2, true}, {"1.25", 1, false},  {"1.250", 2, true},   {"-7", 0, true},
+                 {"7.0", 0, true},  {"0.004", 2, false}, {"1e-3", 3, true},    {"1e-3", 2, false},
+                 {"12e1", 0, true}, {"x", 2, false},     {"125e-2", 1, false}, {"0e-9", 2, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (hac_decimal_is_exact(cases[i].text, strlen(cases[i].text), cases[i].scale) != cases[i].exact)
+            fail_msg("'%s' with %u digits", cases[i].text, cases[i].scale);
 }
 
 static void test_decimals(void **state)
@@ -222,10 +277,10 @@ static void test_random_decimals(void **state)
         assert_int_equal(hac_parse_decimal(wanted, bytes, 38, scale, &again), HAC_TEXT_OK);
         assert_true(again == got);
     }
-    const __int128 least = (__int128)((unsigned __int128)1 << 127);
-    wanted[hac_print_decimal(least, 0, wanted)] = '\0';
+    const __int128 min = (__int128)((unsigned __int128)1 << 127);
+    wanted[hac_print_decimal(min, 0, wanted)] = '\0';
     assert_string_equal(wanted, "-170141183460469231731687303715884105728");
-    wanted[hac_print_decimal(least, 38, wanted)] = '\0';
+    wanted[hac_print_decimal(min, 38, wanted)] = '\0';
     assert_string_equal(wanted, "-1.70141183460469231731687303715884105728");
 }
 
@@ -322,15 +377,33 @@ static void test_timestamps(void **state)
     check_timestamp("1970-01-01T01:02:03", HAC_TEXT_OK, 3723 * second);
     check_timestamp("1970-01-01 00:00:00.5", HAC_TEXT_OK, 500000);
     check_timestamp("1970-01-01 00:00:00.000001", HAC_TEXT_OK, 1);
-    check_timestamp("1970-01-01 00:00:00.123456789", HAC_TEXT_OK, 123456);
+    check_timestamp("1970-01-01 00:00:00.123456000", HAC_TEXT_OK, 123456);
+    check_timestamp("1970-01-01 00:00:00.123456789", HAC_TEXT_PRECISION, 0);
+    check_timestamp("1970-01-01 00:00:00.000000001Z", HAC_TEXT_PRECISION, 0);
+    check_timestamp("1970-01-01 24:00:00.000000001Z", HAC_TEXT_RANGE, 0);
+    check_timestamp("1970-01-01 00:00:00.000000001X", HAC_TEXT_MALFORMED, 0);
     check_timestamp("1969-12-31 23:59:59.999999", HAC_TEXT_OK, -1);
     check_timestamp("1970-01-01T00:00Z", HAC_TEXT_OK, 0);
     check_timestamp("1970-01-01T00:00+01", HAC_TEXT_OK, -hour);
     check_timestamp("1970-01-01T00:00:00-05:30", HAC_TEXT_OK, 5 * hour + hour / 2);
     check_timestamp("1970-01-01Z", HAC_TEXT_OK, 0);
+    check_timestamp("1970-01-01T01:00:00+0100", HAC_TEXT_OK, 0);
+    check_timestamp("1970-01-01T00:00:00-0130", HAC_TEXT_OK, hour + hour / 2);
+    check_timestamp("1970-01-01 00:00:01 UTC", HAC_TEXT_OK, second);
+    check_timestamp("1970-01-01 00:00:01UTC", HAC_TEXT_OK, second);
+    check_timestamp("1970-01-01 01:00:00 +00:00", HAC_TEXT_OK, hour);
+    check_timestamp("1970-01-01 01:00:00 +01", HAC_TEXT_OK, 0);
+    check_timestamp("1970-01-01 00:53:28+00:53:28", HAC_TEXT_OK, 0); /* Berlin before 1893 */
+    check_timestamp("1970-01-01t00:00:01z", HAC_TEXT_OK, second);
+    check_timestamp("1970-01-01 00:00:00,130", HAC_TEXT_OK, 130000);
+    check_timestamp("0001-01-01 00:01:00+00:01", HAC_TEXT_OK, INT64_C(-62135596800000000));
+    check_timestamp("9999-12-31 23:59:59.999999+00:00", HAC_TEXT_OK, INT64_C(253402300799999999));
     check_timestamp("9999-12-31 23:59:59.999999", HAC_TEXT_OK, INT64_C(253402300799999999));
-    static const char *const range[] = {"2020-01-31 24:00", "2020-01-31 23:60",    "2020-01-31 23:59:60",
-                                        "2021-02-29 00:00", "2020-01-31 00:00+24", "2020-01-31 00:00+01:60"};
+    static const char *const range[] = {"2020-01-31 24:00",          "2020-01-31 23:60",
+                                        "2020-01-31 23:59:60",       "2021-02-29 00:00",
+                                        "2020-01-31 00:00+24",       "2020-01-31 00:00+01:60",
+                                        "2020-01-31 00:00+01:00:60", "2020-01-31 00:00+2400",
+                                        "0001-01-01 00:00:00+00:01", "9999-12-31 23:59:59-01:00"};
     static const char *const wrong[] = {"",
                                         "2020-01-31 ",
                                         "2020-01-31 1:00",
@@ -340,14 +413,20 @@ static void test_timestamps(void **state)
                                         "2020-01-31 10:00:0",
                                         "2020-01-31 10:00:00.",
                                         "2020-01-31 10:00:00.1234567890",
-                                        "2020-01-31 10:00:00 Z",
-                                        "2020-01-31 10:00z",
+                                        "2020-01-31 10:00:00  Z",
+                                        "2020-01-31 10:00:00 ",
+                                        "2020-01-31 10:00utc",
+                                        "2020-01-31 10:00UTCx",
+                                        "2020-01-31 10:00+010",
+                                        "2020-01-31 10:00+01000",
+                                        "2020-01-31 10:00+01:00:0",
+                                        "2020-01-31 10:00+0100:00",
+                                        "2020-01-31 10:00:00,",
                                         "2020-01-31 10:00+1",
                                         "2020-01-31 10:00+01:",
                                         "2020-01-31 10:00+01:0",
                                         "2020-01-31 10:00ZZ",
                                         "2020-01-31  10:00",
-                                        "2020-01-31t10:00",
                                         "2020-01-31 10:00.5",
                                         "2020-02-30 1"};
     for (size_t i = 0; i < sizeof range / sizeof *range; i++)
@@ -409,18 +488,47 @@ static void test_hex(void **state)
     assert_int_equal(hac_parse_hex("123", 3, data), HAC_TEXT_MALFORMED);
 }
 
+static void expect_text_of(hac_value_type type, const void *value, const char *wanted)
+{
+    char text[HAC_PRINT_MAX + 1];
+    text[hac_print_value(type, value, 0, text)] = '\0';
+    assert_string_equal(text, wanted);
+}
+
+/* Values as columns hold them; decimals change from 8 to 16 bytes behind 18 digits. */
+static void test_any_value(void **state)
+{
+    (void)state;
+    const uint8_t truth[] = {1, 0};
+    const float f32 = 0.5f;
+    const double f64 = -1e300;
+    const int64_t low = INT64_MIN, day = 18292, moment = INT64_C(1580473845000001);
+    const uint64_t high = UINT64_MAX;
+    const __int128 wide = -(((__int128)1 << 100) + 7);
+    expect_text_of((hac_value_type){.kind = HAC_KIND_BOOL}, &truth[0], "true");
+    expect_text_of((hac_value_type){.kind = HAC_KIND_BOOL}, &truth[1], "false");
+    char text[HAC_PRINT_MAX + 1] = "";
+    assert_int_equal(hac_print_value((hac_value_type){.kind = HAC_KIND_BOOL}, truth, 1, text), 5);
+    assert_string_equal(text, "false");
+    expect_text_of((hac_value_type){.kind = HAC_KIND_I8}, &low, "-9223372036854775808");
+    expect_text_of((hac_value_type){.kind = HAC_KIND_U64}, &high, "18446744073709551615");
+    expect_text_of((hac_value_type){.kind = HAC_KIND_F32}, &f32, "0.5");
+    expect_text_of((hac_value_type){.kind = HAC_KIND_F64}, &f64, "-1e+300");
+    expect_text_of((hac_value_type){.kind = HAC_KIND_DATE}, &day, "2020-01-31");
+    expect_text_of((hac_value_type){.kind = HAC_KIND_TIMESTAMP}, &moment, "2020-01-31 12:30:45.000001");
+    expect_text_of((hac_value_type){HAC_KIND_DECIMAL, 18, 3}, &low, "-9223372036854775.808");
+    expect_text_of((hac_value_type){HAC_KIND_DECIMAL, 19, 2}, &wide, "-12676506002282294014967032053.83");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hex),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_truth),
-        cmocka_unit_test(test_decimals),
-        cmocka_unit_test(test_random_decimals),
-        cmocka_unit_test(test_every_day),
-        cmocka_unit_test(test_far_days),
-        cmocka_unit_test(test_wrong_dates),
-        cmocka_unit_test(test_timestamps),
+        cmocka_unit_test(test_any_value),         cmocka_unit_test(test_hex),
+        cmocka_unit_test(test_integers),          cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_decimals),          cmocka_unit_test(test_exact_decimals),
+        cmocka_unit_test(test_random_decimals),   cmocka_unit_test(test_every_day),
+        cmocka_unit_test(test_far_days),          cmocka_unit_test(test_wrong_dates),
+        cmocka_unit_test(test_timestamps),        cmocka_unit_test(test_whole_numbers),
         cmocka_unit_test(test_random_timestamps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compressed inputs. Input: a byte (bytes that are taken at once), a byte (room at once), then the compressed
- * bytes. Oracle besides the sanitizers: with other pieces the same comes out, or an error again, it goes on
- * as long as there is input, and what is whole ends so.
+ * Fuzzes compressed inputs. Input: a byte (size of the input pieces), a byte (size of the output pieces),
+ * then the compressed bytes. Oracles besides the sanitizers: other piece sizes give the same output, or an
+ * error again; every call makes progress while there is input; a complete input ends without an error.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "inflate.h"
+#include "input/inflate.h"
 
 enum { HEAD = 2, OUT_MAX = 1 << 20 };
 
@@ -24,7 +24,7 @@ static hac_status run(hac_packing packing, const uint8_t *in, size_t bytes, size
 {
     hac_inflate *state = NULL;
     size_t at = 0, made = 0, got = 1;
-    hac_status status = hac_inflate_new(packing, &state, NULL);
+    hac_status status = hac_inflate_new(packing, 1, &state, NULL);
     must(status == HAC_OK);
     while (status == HAC_OK && (at < bytes || got > 0) && made < OUT_MAX) {
         size_t used = 0, n = bytes - at < piece ? bytes - at : piece;

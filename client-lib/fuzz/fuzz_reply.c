@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libhac against a hostile daemon. Input: a byte that says what the client does (a bit each, see `run`), then
- * the daemon's messages, which all lie ready before: a byte (bits 0–1: number of descriptors, 2–3: of what
- * kind), two bytes (length, little-endian) and that many bytes, which get a correct header. Oracle besides
- * the sanitizers: all that a result says it has can be read, and no descriptor stays open.
+ * Fuzzes libhac against a hostile daemon. Input: a byte that selects the client's calls (one bit each, see
+ * `run`), then the daemon's messages, which are all in the socket before the client starts. A message is a
+ * byte (bits 0–1: number of descriptors; bits 2–3: kind of the descriptors), two bytes (length,
+ * little-endian) and that many bytes; the fuzzer adds a correct header. Oracles besides the sanitizers: all
+ * bytes of a result are readable, and no descriptor leaks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,13 @@
 
 #include "base/cleanup.h"
 #include "base/memfd.h"
-#include "connection.h"
+#include "jobs/jobs.h"
 
 enum { MEMFD_BYTES = 8192, MAX_MESSAGES = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The lowest descriptor that is free: as long as none leaks, always the same. */
+/* Returns the lowest free descriptor, which is always the same number unless a descriptor leaks. */
 static int lowest_free(void)
 {
     int fd = dup(STDERR_FILENO);
@@ -45,7 +46,7 @@ static int descriptor_of_kind(unsigned kind)
     return fd;
 }
 
-/* Puts all messages into the socket, as far as they fit. */
+/* Writes all messages that fit into the socket. */
 static void send_messages(int socket, const uint8_t *data, size_t size)
 {
     static uint8_t frame[HAC_FRAME_MAX];
@@ -118,7 +119,7 @@ static void use_buffers(hac_client *client)
     hac_buffer_free(b);
 }
 
-/* Any outcome is fine: what matters is that nothing breaks. */
+/* Accepts any status, because the fuzzer only looks for crashes and leaks. */
 static void ignore(hac_status status)
 {
     (void)status;
@@ -165,8 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
         abort();
     send_messages(ends[1], data + 1, size - 1);
-    shutdown(ends[1], SHUT_WR); /* the end, once all of it is read: nothing waits for more */
-    if (hac_client_new(ends[0], "fuzz", &client, NULL) != HAC_OK)
+    shutdown(ends[1], SHUT_WR); /* the client sees the end of the stream and never waits */
+    if (hac_client_new(ends[0], "fuzz", &hac_jobs_handler, &client, NULL) != HAC_OK)
         abort();
     run(client, data[0]);
     hac_client_free(client);

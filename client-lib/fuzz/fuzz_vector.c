@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking a vector that somebody else has written. Input: an operand, then the bytes that it is about. Oracle
- * besides the sanitizers: what is walked comes in ascending order and lies in the shape.
+ * Fuzzes the iterator with a vector from an untrusted writer. Input: an operand, then the bytes of the
+ * vector. Oracle besides the sanitizers: the elements ascend and are within the shape.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(&operand, data, sizeof operand);
     size -= sizeof operand;
     void *memory = NULL;
-    must(posix_memalign(&memory, 64, size + 1) == 0); /* the sanitizer sees what is beyond */
+    must(posix_memalign(&memory, 64, size + 1) == 0); /* the sanitizer detects accesses beyond the end */
     memcpy(memory, data + sizeof operand, size);
     if (hac_vector_view(&operand, memory, size, &vector, NULL) == HAC_OK)
         walk(vector, &operand);

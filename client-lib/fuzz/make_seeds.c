@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the first corpus of fuzz_reply: hac_make_reply_seeds DIRECTORY. */
+/* Writes the initial corpus of fuzz_reply: hac_make_reply_seeds DIRECTORY. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,37 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans, questions, calibration, and what an administrator asks of hacd. */
+/* Plans, status queries, calibration, and administration of hacd. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/calibrate_layout.h"
 #include "base/type.h"
-#include "jobs.h"
-#include "ops.h"
-#include "query.h"
-#include "sort.h"
+#include "connection/options.h"
+#include "connection/questions.h"
+#include "jobs/jobs.h"
+#include "ops/ops.h"
+#include "query/query.h"
+#include "sort/sort.h"
 
 enum { SIMULATED_DEVICES_MAX = 16, CAPABILITIES_MAX = 32 };
 
-static hac_status call_text(hac_client *client, Hac__Client__Request *request, char **ret_text,
-                            hac_error *err)
-{
-    hac_reply reply = {0};
-    hac_status status =
-        hac_client_call(client, request, HAC__CLIENT__RESPONSE__WHAT_TEXT, UINT64_MAX, &reply, err);
-    if (status == HAC_OK)
-        *ret_text = reply.text;
-    return status;
-}
-
 /* ---- plans ---- */
 
-/* Where the keys would be when the job reached hacd: the front ends send few of them in the message. */
+/* Fills in where the keys would be in a submitted job: the front ends send few keys in the message. */
 static hac_status encode_input(const hac_sort_options *options, uint64_t items, Hac__Client__PlanInput *ret,
                                hac_error *err)
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(items, hac_type_size(options->type), &bytes))
-        bytes = UINT64_MAX; /* hacd says what it thinks of that */
+        bytes = UINT64_MAX; /* hacd reports the error */
     switch (options->plan_input) {
     case HAC_PLAN_INPUT_BUFFER:
         *ret = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_BUFFER;
@@ -64,7 +56,7 @@ static hac_status plan_sort(hac_client *client, uint64_t items, const hac_sort_o
         status = encode_input(&known, items, &plan->input, err);
     if (status != HAC_OK)
         return status;
-    if (format > HAC_PLAN_SVG)
+    if (format > HAC_PLAN_JSON)
         return hac_fail(err, HAC_INVALID, "plan format %d does not exist", (int)format);
     plan->spec = &spec;
     plan->items = items;
@@ -73,7 +65,7 @@ static hac_status plan_sort(hac_client *client, uint64_t items, const hac_sort_o
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_PLAN_SORT;
     request.plan_sort = plan;
-    return call_text(client, &request, ret_text, err);
+    return hac_client_call_text(client, &request, ret_text, err);
 }
 
 hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_options *options,
@@ -115,7 +107,7 @@ static hac_status encode_capabilities(const hac_simulated_device *device, Hac__C
             return hac_fail(err, HAC_INVALID, "capability %zu of device %s has no key or no rate", i + 1,
                             device->name);
         hac__client__capability__init(&capability[i]);
-        capability[i].key = hac_field(from->key);
+        capability[i].key = hac_wire_text(from->key);
         capability[i].items_per_second = from->items_per_second;
         at[i] = &capability[i];
     }
@@ -130,9 +122,9 @@ static hac_status encode_device(const hac_simulated_device *from, Hac__Client__S
     if (!is_amount(from->link_bandwidth) || !is_amount(from->link_latency))
         return hac_fail(err, HAC_INVALID, "the link of device %s is not given in numbers", from->name);
     hac__client__simulated_device__init(to);
-    to->name = hac_field(from->name);
-    to->group = hac_field(from->group);
-    to->kind = hac_field(from->kind);
+    to->name = hac_wire_text(from->name);
+    to->group = hac_wire_text(from->group);
+    to->kind = hac_wire_text(from->kind);
     to->simt = from->simt != 0;
     to->threads = from->threads;
     to->memory = from->memory;
@@ -151,7 +143,7 @@ static hac_status encode_machine(const hac_simulated_device *devices, size_t n_d
     if (n_devices == 0 || n_devices > SIMULATED_DEVICES_MAX)
         return hac_fail(err, HAC_INVALID, "%zu simulated devices are given, 1 to %d can be", n_devices,
                         SIMULATED_DEVICES_MAX);
-    size_t stride = devices->size; /* of the caller's header */
+    size_t stride = devices->size; /* size of the structure in the caller's header */
     if (stride < sizeof(*devices) || stride % _Alignof(hac_simulated_device) != 0)
         return hac_fail(err, HAC_INVALID, "simulated devices need their size set");
     hac_autofree simulated_machine *machine = calloc(1, sizeof(*machine));
@@ -190,28 +182,36 @@ hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *dev
 
 /* ---- plans of queries ---- */
 
-static hac_status plan_query(hac_client *client, const uint64_t *sources, size_t n_sources,
-                             const hac_query_options *options, hac_plan_format format,
+static hac_status plan_query(hac_client *client, const hac_planned_query *query, hac_plan_format format,
                              Hac__Client__PlanQuery *plan, char **ret_text, hac_error *err)
 {
+    hac_autofree hac_compiled_query *compiled = NULL;
+    hac_planned_query planned = HAC_PLANNED_QUERY_INIT;
     hac_query_options known;
     hac_query_wire wire;
-    hac_status status = hac_query_options_read(options, &known, err);
+    hac_status status =
+        hac_options_read(query, "planned query", "HAC_PLANNED_QUERY_INIT", &planned, sizeof(planned), err);
+    if (status == HAC_OK)
+        status = hac_query_options_read(planned.options, &known, err);
     if (status == HAC_OK)
         status = hac_query_encode(&known, NULL, &wire, err);
     if (status != HAC_OK)
         return status;
-    if (format > HAC_PLAN_SVG)
+    if (format > HAC_PLAN_JSON)
         return hac_fail(err, HAC_INVALID, "plan format %d does not exist", (int)format);
-    if (n_sources == 0 || n_sources > HAC_QUERY_FILES_MAX)
-        return hac_fail(err, HAC_INVALID, "%zu sources are given, 1 to %d can be", n_sources,
+    if (planned.n_sources == 0 || planned.n_sources > HAC_QUERY_FILES_MAX)
+        return hac_fail(err, HAC_INVALID, "%zu sources are given, 1 to %d can be", planned.n_sources,
                         HAC_QUERY_FILES_MAX);
-    for (size_t i = 0; i < n_sources; i++)
-        if (sources[i] > INT64_MAX)
+    for (size_t i = 0; i < planned.n_sources; i++)
+        if (planned.sources[i] > INT64_MAX)
             return hac_fail(err, HAC_INVALID, "source %zu is larger than can be", i + 1);
+    status = hac_query_compile_file(client, planned.fd, &known, &compiled, err);
+    if (status != HAC_OK)
+        return status;
+    wire.spec.compiled = &compiled->message;
     plan->spec = &wire.spec;
-    plan->sources = (uint64_t *)(uintptr_t)sources;
-    plan->n_sources = n_sources;
+    plan->sources = (uint64_t *)(uintptr_t)planned.sources;
+    plan->n_sources = planned.n_sources;
     plan->options = &wire.options;
     plan->format = (Hac__Client__PlanFormat)format;
     plan->input = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;
@@ -219,20 +219,19 @@ static hac_status plan_query(hac_client *client, const uint64_t *sources, size_t
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY;
     request.plan_query = plan;
-    return call_text(client, &request, ret_text, err);
+    return hac_client_call_text(client, &request, ret_text, err);
 }
 
-hac_status hac_explain_query(hac_client *client, const uint64_t *sources, size_t n_sources,
-                             const hac_query_options *options, hac_plan_format format, char **ret_text,
-                             hac_error *err)
+hac_status hac_explain_query(hac_client *client, const hac_planned_query *query, hac_plan_format format,
+                             char **ret_text, hac_error *err)
 {
     Hac__Client__PlanQuery plan = HAC__CLIENT__PLAN_QUERY__INIT;
-    return plan_query(client, sources, n_sources, options, format, &plan, ret_text, err);
+    return plan_query(client, query, format, &plan, ret_text, err);
 }
 
 hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
-                              const uint64_t *sources, size_t n_sources, const hac_query_options *options,
-                              hac_plan_format format, char **ret_text, hac_error *err)
+                              const hac_planned_query *query, hac_plan_format format, char **ret_text,
+                              hac_error *err)
 {
     hac_autofree simulated_machine *machine = NULL;
     hac_status status = encode_machine(devices, n_devices, &machine, err);
@@ -242,7 +241,7 @@ hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *de
     plan.simulate = true;
     plan.n_devices = n_devices;
     plan.devices = machine->device_at;
-    return plan_query(client, sources, n_sources, options, format, &plan, ret_text, err);
+    return plan_query(client, query, format, &plan, ret_text, err);
 }
 
 /* ---- plans of sub-operators ---- */
@@ -254,7 +253,7 @@ static hac_status plan_ops(hac_client *client, const hac_ops *ops, hac_plan_form
     hac_status status = hac_ops_encode(client, ops, true, &wire, err);
     if (status != HAC_OK)
         return status;
-    if (format > HAC_PLAN_SVG)
+    if (format > HAC_PLAN_JSON)
         return hac_fail(err, HAC_INVALID, "plan format %d does not exist", format);
     plan->ops = hac_ops_wire_message(wire);
     plan->sizes = (uint64_t *)(uintptr_t)ops->sizes;
@@ -263,7 +262,7 @@ static hac_status plan_ops(hac_client *client, const hac_ops *ops, hac_plan_form
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_PLAN_OPS;
     request.plan_ops = plan;
-    return call_text(client, &request, ret_text, err);
+    return hac_client_call_text(client, &request, ret_text, err);
 }
 
 hac_status hac_explain_ops(hac_client *client, const hac_ops *ops, hac_plan_format format, char **ret_text,
@@ -287,31 +286,36 @@ hac_status hac_simulate_ops(hac_client *client, const hac_simulated_device *devi
     return plan_ops(client, ops, format, &plan, ret_text, err);
 }
 
-/* ---- questions ---- */
-
-hac_status hac_client_query(hac_client *client, hac_topic topic, uint64_t job, hac_plan_format format,
-                            char **ret_text, hac_error *err)
-{
-    if (topic > HAC_TOPIC_PROBLEMS || format > HAC_PLAN_SVG)
-        return hac_fail(err, HAC_INVALID, "topic %d or format %d does not exist", (int)topic, (int)format);
-    Hac__Client__Query query = HAC__CLIENT__QUERY__INIT;
-    query.topic = (Hac__Client__Topic)topic;
-    query.job = job;
-    query.format = (Hac__Client__PlanFormat)format;
-    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
-    request.what_case = HAC__CLIENT__REQUEST__WHAT_QUERY;
-    request.query = &query;
-    return call_text(client, &request, ret_text, err);
-}
-
 /* ---- calibration ---- */
+
+/* Compiles the query that hacd measures on a generated table. */
+static hac_status compile_calibration(hac_compiled_query **ret, hac_error *err)
+{
+    hac_field fields[] = {{.name = "k", .type = {.kind = HAC_KIND_U32}},
+                          {.name = "v", .type = {.kind = HAC_KIND_I32}}};
+    hac_table_column places[] = {
+        {.type = fields[0].type, .validity = HAC_TABLE_NONE, .bytes = HAC_TABLE_NONE},
+        {.type = fields[1].type,
+         .validity = HAC_TABLE_NONE,
+         .values = 4 * HAC_CALIBRATE_ITEMS,
+         .bytes = HAC_TABLE_NONE}};
+    const hac_source_columns columns = {.schema = {.fields = fields, .n_fields = 2},
+                                        .table = {.n_columns = 2, .columns = places}};
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    options.group_by = HAC_CALIBRATE_GROUP;
+    options.select = HAC_CALIBRATE_SELECT;
+    return hac_query_compile_options(&options, &columns, ret, err);
+}
 
 hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *options, hac_job **ret_job,
                          hac_error *err)
 {
     static const hac_job_options none;
     Hac__Client__JobOptions job_options;
+    hac_autofree hac_compiled_query *query = NULL;
     hac_status status = hac_job_options_encode(options != NULL ? options : &none, &job_options, err);
+    if (status == HAC_OK)
+        status = compile_calibration(&query, err);
     if (status != HAC_OK)
         return status;
     Hac__Client__SubmitCalibrate calibrate = HAC__CLIENT__SUBMIT_CALIBRATE__INIT;
@@ -319,6 +323,7 @@ hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *op
     calibrate.devices = job_options.devices;
     calibrate.tune = tune != 0;
     calibrate.options = &job_options;
+    calibrate.query = &query->message;
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_CALIBRATE;
     request.submit_calibrate = &calibrate;
@@ -331,6 +336,24 @@ hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *op
     return status;
 }
 
+hac_status hac_tuning_revert(hac_client *client, const char *const *devices, size_t n_devices, int all,
+                             hac_error *err)
+{
+    const hac_job_options options = {.devices = devices, .n_devices = n_devices};
+    Hac__Client__JobOptions checked;
+    Hac__Client__RevertTuning revert = HAC__CLIENT__REVERT_TUNING__INIT;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    hac_status status = hac_job_options_encode(&options, &checked, err);
+    if (status != HAC_OK)
+        return status;
+    revert.devices = checked.devices;
+    revert.n_devices = checked.n_devices;
+    revert.all = all != 0;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_REVERT_TUNING;
+    request.revert_tuning = &revert;
+    return hac_client_call(client, &request, HAC__CLIENT__RESPONSE__WHAT_OK, UINT64_MAX, NULL, err);
+}
+
 hac_status hac_build_kernels(hac_client *client, const char *device, int fd, char **ret_text, hac_error *err)
 {
     Hac__Client__BuildKernels build = HAC__CLIENT__BUILD_KERNELS__INIT;
@@ -338,7 +361,7 @@ hac_status hac_build_kernels(hac_client *client, const char *device, int fd, cha
     hac_reply reply = {0};
     if (!hac_is_name(device))
         return hac_fail(err, HAC_INVALID, "a device's name has 1 to 255 bytes");
-    build.device = hac_field(device);
+    build.device = hac_wire_text(device);
     request.what_case = HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS;
     request.build_kernels = &build;
     hac_status status =
@@ -372,7 +395,7 @@ hac_status hac_output_end(hac_client *client, uint64_t job, hac_status how, cons
 {
     Hac__Client__Output output = HAC__CLIENT__OUTPUT__INIT;
     Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;
-    hac_error line = HAC_ERROR_NONE; /* as a message may be: one line, not too long */
+    hac_error line = HAC_ERROR_NONE; /* the message, truncated to one line */
     if (job == 0 || (unsigned)how > HAC_INTERNAL)
         return hac_fail(err, HAC_INVALID, "the end of job %" PRIu64 " is %d, which is no hac_status", job,
                         (int)how);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of the Arrow C Data Interface (https://arrow.apache.org/docs/format/CDataInterface.html), in and
- * out. */
+/* Imports and exports columns of the Arrow C Data Interface
+ * (https://arrow.apache.org/docs/format/CDataInterface.html). */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/type.h"
-#include "query.h"
-#include "sort.h"
+#include "jobs/job_input.h"
+#include "query/query.h"
+#include "sort/sort.h"
 
 enum { ALIGNMENT = 64 };
 
 /* ---- in ---- */
 
-/* A fixed-width column without nulls: where its values lie. */
-typedef struct column {
+/* The values of a fixed-width column without nulls. */
+typedef struct primitive_column {
     const char *format;
     uint64_t items;
     uint32_t width; /* bytes of a value */
     const uint8_t *values;
-} column;
+} primitive_column;
 
 static const struct {
     char format;
@@ -40,7 +41,7 @@ static const char *format_of(hac_type type)
     return formats[type];
 }
 
-/* "w:12" and "d:19,10[,256]". */
+/* Returns the width of the formats "w:12" and "d:19,10[,256]". */
 static uint32_t parametric_width(const char *format)
 {
     if (strncmp(format, "w:", 2) == 0) {
@@ -57,7 +58,7 @@ static uint32_t parametric_width(const char *format)
     return (uint32_t)strtoul(bits + 1, NULL, 10) / 8;
 }
 
-/* Width in bytes of a value of that format; 0: not of a fixed number of bytes. */
+/* Returns the size in bytes of a value of `format`. 0: the size is not fixed. */
 static uint32_t format_width(const char *format)
 {
     static const struct {
@@ -81,7 +82,7 @@ static uint32_t format_width(const char *format)
     return 0;
 }
 
-/* Nulls within [offset, offset + items) of a validity bitmap. */
+/* True if the validity bitmap has nulls in [offset, offset + items). */
 static bool has_nulls(const struct ArrowArray *array)
 {
     if (array->null_count == 0 || array->buffers[0] == NULL)
@@ -94,7 +95,7 @@ static bool has_nulls(const struct ArrowArray *array)
 }
 
 static hac_status read_column(const struct ArrowSchema *schema, const struct ArrowArray *array,
-                              const char *what, column *ret, hac_error *err)
+                              const char *what, primitive_column *ret, hac_error *err)
 {
     if (schema == NULL || array == NULL || schema->release == NULL || array->release == NULL ||
         schema->format == NULL)
@@ -114,12 +115,12 @@ static hac_status read_column(const struct ArrowSchema *schema, const struct Arr
     if (has_nulls(array))
         return hac_fail(err, HAC_UNSUPPORTED, "the %s column has nulls", what);
     const uint8_t *values = array->buffers[1];
-    *ret = (column){schema->format, (uint64_t)array->length, width,
-                    values == NULL ? NULL : values + (uint64_t)array->offset * width};
+    *ret = (primitive_column){schema->format, (uint64_t)array->length, width,
+                              values == NULL ? NULL : values + (uint64_t)array->offset * width};
     return HAC_OK;
 }
 
-/* A user of the buffer that the values lie in, if hacd can take them from there. */
+/* If hacd can read the values in place, refers `ret` to the pool buffer that contains them. */
 static bool in_place(hac_client *client, const uint8_t *values, uint64_t bytes, Hac__Client__Input *ret)
 {
     const hac_mapping *mapping =
@@ -127,12 +128,12 @@ static bool in_place(hac_client *client, const uint8_t *values, uint64_t bytes, 
     uint64_t offset = mapping == NULL ? 0 : (uint64_t)(values - mapping->address);
     if (mapping == NULL || offset % ALIGNMENT != 0)
         return false;
-    hac_sort_input_buffer(mapping, offset, bytes, ret);
+    hac_job_input_buffer(mapping, offset, bytes, ret);
     return true;
 }
 
 static hac_status read_keys(const struct ArrowSchema *schema, const struct ArrowArray *keys,
-                            const hac_sort_options *options, hac_sort_options *known, column *ret,
+                            const hac_sort_options *options, hac_sort_options *known, primitive_column *ret,
                             hac_error *err)
 {
     hac_status status = hac_sort_options_read(options, known, err);
@@ -155,7 +156,7 @@ hac_status hac_sort_arrow(hac_client *client, const struct ArrowSchema *schema, 
                           const hac_sort_options *options, hac_job **ret_job, hac_error *err)
 {
     hac_sort_options known;
-    column key;
+    primitive_column key;
     hac_status status = read_keys(schema, keys, options, &known, &key, err);
     if (status != HAC_OK)
         return status;
@@ -166,8 +167,8 @@ hac_status hac_sort_arrow(hac_client *client, const struct ArrowSchema *schema, 
     return status != HAC_OK ? status : hac_sort_submit(client, &call, ret_job, err);
 }
 
-/* One buffer with the keys and, behind them, the payloads. */
-static hac_status copy_pairs(hac_client *client, const column *key, const column *payload,
+/* Copies the keys and then the payloads into one buffer. */
+static hac_status copy_pairs(hac_client *client, const primitive_column *key, const primitive_column *payload,
                              hac_sort_call *call, hac_error *err)
 {
     uint64_t key_bytes = key->items * key->width, payload_bytes = payload->items * payload->width;
@@ -184,8 +185,8 @@ static hac_status copy_pairs(hac_client *client, const column *key, const column
         memcpy(data + payload_at, payload->values, (size_t)payload_bytes);
     }
     call->owned = hac_buffer_take(buffer);
-    hac_sort_input_buffer(call->owned, 0, key_bytes, &call->keys);
-    hac_sort_input_buffer(call->owned, payload_at, payload_bytes, &call->payload);
+    hac_job_input_buffer(call->owned, 0, key_bytes, &call->keys);
+    hac_job_input_buffer(call->owned, payload_at, payload_bytes, &call->payload);
     return HAC_OK;
 }
 
@@ -195,7 +196,7 @@ hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *ke
                                 hac_job **ret_job, hac_error *err)
 {
     hac_sort_options known;
-    column key, other;
+    primitive_column key, other;
     hac_status status = read_keys(key_schema, keys, options, &known, &key, err);
     if (status == HAC_OK)
         status = read_column(payload_schema, payload, "payload", &other, err);
@@ -221,11 +222,11 @@ hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *ke
 /* ---- out ---- */
 
 typedef struct exported_schema {
-    char format[FORMAT_ROOM];
+    char format[HAC_ARROW_FORMAT_MAX];
 } exported_schema;
 
 typedef struct exported_array {
-    hac_job *job; /* counted */
+    hac_job *job; /* holds a reference */
     const void *buffers[2];
 } exported_array;
 
@@ -299,7 +300,7 @@ hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_sc
         return status;
     if (job->shape.payload_bytes == 0)
         return hac_fail(err, HAC_INVALID, "the job has no payload");
-    char format[FORMAT_ROOM];
+    char format[HAC_ARROW_FORMAT_MAX];
     snprintf(format, sizeof(format), "w:%" PRIu32, job->shape.payload_bytes);
     if (job->shape.payload_format[0] != '\0')
         snprintf(format, sizeof(format), "%s", job->shape.payload_format);

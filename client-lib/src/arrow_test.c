@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffers.h"
-#include "connection.h"
+#include "connection/connection.h"
+#include "jobs/buffers.h"
 
 static fake_daemon *the_daemon;
 static hac_client *client;
@@ -57,7 +57,8 @@ static void fill(int64_t *values, int64_t n)
         values[i] = (i * 7919) % n - n / 2;
 }
 
-/* In with an offset, small and large, out without a copy; the export outlives the job and its handle. */
+/* Imports small and large columns with an offset, and exports without a copy. The export outlives the job and
+ * its handle. */
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -89,14 +90,14 @@ static void test_round_trip(void **state)
         assert_null(array.buffers[0]);
         const int64_t *sorted = array.buffers[1];
         for (int64_t i = 0; i < n; i++)
-            assert_int_equal(sorted[i], i - n / 2); /* 7919 is prime to each n: a permutation */
+            assert_int_equal(sorted[i], i - n / 2); /* a permutation: 7919 is coprime to each n */
         array.release(&array);
         schema.release(&schema);
     }
     assert_true(TAILQ_EMPTY(&client->mappings.used));
 }
 
-/* Values that lie in pool memory are not copied, if hacd can take them from there. */
+/* The client does not copy values in pool memory if hacd can read them in place. */
 static void test_in_place(void **state)
 {
     (void)state;
@@ -163,21 +164,21 @@ static void test_refused(void **state)
     make_column(&c, "l", values, 16, 0);
     c.array.release = NULL;
     assert_bad(&c, HAC_INVALID);
-    /* nulls: by count, or by the bitmap when the count is not known */
+    /* nulls, found by the count, or by the bitmap if the count is unknown */
     make_column(&c, "l", values, 16, 0);
     c.buffers[0] = valid;
     c.array.null_count = 1;
     assert_bad(&c, HAC_UNSUPPORTED);
     c.array.null_count = -1;
     assert_bad(&c, HAC_UNSUPPORTED);
-    c.array.length = 8; /* the null lies behind */
+    c.array.length = 8; /* the null is after the column */
     assert_int_equal(sort(&c, &job, NULL), HAC_OK);
     hac_job_free(job);
     c.array.length = 7;
-    c.array.offset = 9; /* before */
+    c.array.offset = 9; /* the null is before the column */
     assert_int_equal(sort(&c, &job, NULL), HAC_OK);
     hac_job_free(job);
-    /* another type than the options say */
+    /* a type that differs from the options */
     hac_sort_options options = HAC_SORT_OPTIONS_INIT;
     options.type = HAC_TYPE_F64;
     assert_int_equal(hac_sort_arrow(client, &c.schema, &c.array, &options, &job, NULL), HAC_INVALID);
@@ -244,7 +245,7 @@ static bool no_results(fake_session *session, const Hac__Client__Request *reques
     static const uint8_t zeros[64];
     if (request->what_case != HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT)
         return false;
-    /* what an argsort of 16 i64 keys gives: u32 indices */
+    /* the result of an argsort of 16 i64 keys: u32 indices */
     fake_send_data(session, request->serial, 1, zeros, 64);
     return true;
 }
@@ -270,7 +271,7 @@ static void test_export_types(void **state)
     assert_string_equal(schema.format, "I");
     assert_int_equal(array.length, 16);
     hac_job_free(job);
-    hac_client_free(mine); /* before the export: allowed, though not asked for */
+    hac_client_free(mine); /* allowed before the export is released */
     schema.release(&schema);
     array.release(&array);
     fake_stop(other);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connecting, and what a daemon may do wrong: another version, silence, death, hostile answers. */
+/* Tests connecting, and faults of a daemon: another version, no response, death, hostile responses. */
 #include "../tests/fake_daemon.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/memfd.h"
-#include "connection.h"
+#include "connection/connection.h"
 
 #define FDS(test) cmocka_unit_test_setup_teardown(test, hac_test_fds_setup, hac_test_fds_teardown)
 
@@ -40,7 +40,7 @@ static void test_connect(void **state)
     assert_true(hac_client_fd(client) >= 0);
     assert_string_equal(hac_version(), "0.1.0");
     hac_client_free(client);
-    /* by the environment, too */
+    /* with the path in the environment */
     setenv("HAC_SOCKET", fake_path(daemon), 1);
     assert_int_equal(hac_client_connect(NULL, &client, NULL), HAC_OK);
     assert_string_equal(hac_client_socket(client), fake_path(daemon));
@@ -56,7 +56,7 @@ static void test_no_daemon(void **state)
     assert_int_equal(try_connect("/nowhere/hacd.sock", &err), HAC_NO_DAEMON);
     hac_test_assert_says(err.message, "/nowhere/hacd.sock");
     assert_int_equal(try_connect("", &err), HAC_INVALID);
-    /* something else listens there */
+    /* a process that is not hacd listens at the path */
     char name[] = "/tmp/hac-client-XXXXXX";
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     assert_non_null(mkdtemp(name));
@@ -67,7 +67,7 @@ static void test_no_daemon(void **state)
     assert_int_equal(try_connect(address.sun_path, &err), HAC_NO_DAEMON);
     hac_test_assert_says(err.message, "is no hacd: its socket is of another kind");
     close(listener);
-    assert_int_equal(unlink(address.sun_path), 0); /* left as it was */
+    assert_int_equal(unlink(address.sun_path), 0); /* the client did not remove the socket */
     rmdir(name);
 }
 
@@ -182,7 +182,7 @@ static void test_daemon_dies(void **state)
     assert_int_equal(hac_client_query(client, HAC_TOPIC_STATUS, 0, 0, &text, &err), HAC_NO_DAEMON);
     hac_test_assert_says(err.message, "has gone away");
     assert_null(text);
-    /* all jobs have ended, and were told so once */
+    /* all jobs have ended, and each callback ran once */
     assert_int_equal(e.count, 3);
     assert_int_equal(e.status, HAC_NO_DAEMON);
     for (size_t i = 0; i < 3; i++) {
@@ -190,7 +190,7 @@ static void test_daemon_dies(void **state)
         assert_int_equal(hac_job_wait(jobs[i], -1, &err), HAC_NO_DAEMON);
         hac_job_free(jobs[i]);
     }
-    /* an event loop sees it, and every call says so */
+    /* an event loop sees the error, and every call returns it */
     struct pollfd p = {hac_client_fd(client), POLLIN, 0};
     assert_int_equal(poll(&p, 1, 0), 1);
     assert_int_equal(hac_client_dispatch(client, &err), HAC_NO_DAEMON);
@@ -205,9 +205,9 @@ static void test_daemon_dies(void **state)
     fake_stop(daemon);
 }
 
-/* ---- hostile answers ---- */
+/* ---- hostile responses ---- */
 
-/* What is sent in place of the answer to a query, by number. */
+/* Sends a Text with a memfd in place of the correct response. */
 static void send_text_of(fake_session *session, uint64_t serial, uint64_t bytes, int fd)
 {
     Hac__Client__Text text = HAC__CLIENT__TEXT__INIT;
@@ -261,13 +261,13 @@ static bool hostile(fake_session *session, const Hac__Client__Request *request, 
     case 3:
         fake_send_text(session, serial | UINT64_C(1) << 63, "told");
         break;
-    case 4: /* of another kind */
+    case 4: /* responses of another kind */
         fake_send_ok(session, serial);
         break;
     case 5:
         fake_send_buffer(session, serial, 1, 100, -1);
         break;
-    case 6: /* job answers that nobody asked for */
+    case 6: /* unrequested responses about jobs */
         fake_send_accepted(session, serial, 9);
         break;
     case 7:
@@ -281,7 +281,7 @@ static bool hostile(fake_session *session, const Hac__Client__Request *request, 
     case 11:
         hostile_memfd(session, serial, kind - 9);
         break;
-    case 12: /* no frame, no message */
+    case 12: /* invalid frames and messages */
         (void)!send(session->socket, "xx", 2, MSG_NOSIGNAL);
         break;
     default:
@@ -303,13 +303,13 @@ static void test_hostile_answers(void **state)
             print_message("kind %d: %d %s\n", kind, status, err.message);
         assert_int_equal(status, HAC_PROTOCOL);
         assert_null(text);
-        assert_int_equal(hac_client_dispatch(client, &err), HAC_PROTOCOL); /* it stays so */
+        assert_int_equal(hac_client_dispatch(client, &err), HAC_PROTOCOL); /* the error stays */
         hac_client_free(client);
         fake_stop(daemon);
     }
 }
 
-/* Answers to a submission of 100 keys. */
+/* Hostile responses to a submission of 100 keys. */
 static bool hostile_results(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     (void)frame;
@@ -318,7 +318,7 @@ static bool hostile_results(fake_session *session, const Hac__Client__Request *r
     if (request->what_case != HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT)
         return false;
     switch (kind) {
-    case 0: /* of the wrong size: the caller would read beyond it */
+    case 0: /* a wrong size: the caller would read beyond the end */
         fake_send_data(session, request->serial, 1, zeros, 399);
         break;
     case 1:
@@ -405,7 +405,7 @@ static void test_texts(void **state)
     fake_stop(daemon);
 }
 
-/* A daemon that does not read while it writes a lot, as one may whose own socket is full. */
+/* A daemon that does not read while it writes many messages, like a daemon whose own socket is full. */
 static bool flood(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     (void)frame;
@@ -451,7 +451,8 @@ static bool look_at_plan(fake_session *session, const Hac__Client__Request *requ
     return false;
 }
 
-/* The plan asked for is that of the same call: where few keys go in the message, it is a plan for that. */
+/* A plan must describe the same submission as the sort call. For few keys, that is a submission in the
+ * message. */
 static void assert_plan_input(hac_client *client, hac_plan_input input, hac_sort_algorithm algorithm,
                               uint64_t items, Hac__Client__PlanInput expected)
 {
@@ -521,6 +522,9 @@ static void test_plans(void **state)
     assert_null(text);
     assert_int_equal(hac_client_drain(client, NULL), HAC_OK);
     assert_int_equal(hac_client_reload(client, NULL), HAC_OK);
+    assert_int_equal(hac_tuning_revert(client, (const char *const[]){"cpu"}, 1, 0, NULL), HAC_OK);
+    assert_int_equal(hac_tuning_revert(client, NULL, 0, 1, NULL), HAC_OK);
+    assert_int_equal(hac_tuning_revert(client, (const char *const[]){""}, 1, 1, NULL), HAC_INVALID);
     hac_client_free(client);
     fake_stop(daemon);
 }

@@ -17,6 +17,8 @@
 #include "base/memfd.h"
 #include "base/query_layout.h"
 #include "base/type.h"
+#include "base/value.h"
+#include "expr/query_blob.h"
 
 enum { MAX_SESSIONS = 64 };
 
@@ -29,8 +31,8 @@ struct fake_daemon {
     int sockets[MAX_SESSIONS];
     size_t n_threads;
     atomic_uint counts[FAKE_REQUESTS];
-    _Atomic uint64_t split_bytes; /* that jobs are told of */
-    pthread_mutex_t lock;         /* of what follows */
+    _Atomic uint64_t split_bytes; /* preferred split size that jobs report */
+    pthread_mutex_t lock;         /* protects the members below */
     fake_buffer buffers[FAKE_BUFFERS];
     fake_job jobs[FAKE_JOBS];
     uint64_t n_jobs;
@@ -38,13 +40,13 @@ struct fake_daemon {
 
 static void must(bool ok, const char *what)
 {
-    if (!ok) { /* not an assertion of cmocka: those belong to the test's own thread */
+    if (!ok) { /* cmocka's assertions work only in the test's own thread */
         fprintf(stderr, "fake daemon: %s: %s\n", what, strerror(errno));
         abort();
     }
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 void fake_send(fake_session *session, const Hac__Client__Response *response, const int *fds, size_t n_fds)
 {
@@ -208,7 +210,7 @@ static void pool_release(fake_daemon *daemon, uint32_t id)
     pthread_mutex_unlock(&daemon->lock);
 }
 
-/* The descriptor to send with a buffer: none if the client has it. */
+/* Returns the descriptor to send with a buffer, or -1 if the client already has it. */
 static int fd_for(fake_session *session, uint32_t id)
 {
     if (session->known[id])
@@ -279,12 +281,12 @@ static void submit_sort(fake_session *session, const Hac__Client__Request *reque
     must(result != NULL, "malloc");
     read_input(daemon, sort->input, frame, result);
     sort_keys(sort->spec, result, key_bytes);
-    if (sort->spec->argsort) { /* not in order, either */
+    if (sort->spec->argsort) { /* the result is not sorted, either */
         bytes = items * sizeof(uint32_t);
         for (uint32_t i = 0; i < items; i++)
             memcpy(result + i * sizeof(i), &i, sizeof(i));
     }
-    if (sort->payload != NULL) /* not in the keys' order: the protocol is what is tested */
+    if (sort->payload != NULL) /* not in the keys' order: tests check only the protocol */
         read_input(daemon, sort->payload, frame, result + payload_at);
     if (quick) {
         fake_send_data(session, request->serial, new_job(daemon, FAKE_BUFFERS, bytes), result, bytes);
@@ -301,31 +303,38 @@ static void submit_sort(fake_session *session, const Hac__Client__Request *reque
 
 /* ---- queries: the result is the input ---- */
 
-/* A table as a result: a head, the columns, and the memory that they lie in. */
+/* Returns a table as the result: a head, the columns, and the memory of the columns. */
 static uint8_t *echo_table(fake_session *session, const Hac__Client__SubmitQuery *query, hac_frame *frame,
                            uint64_t *ret_bytes)
 {
-    const Hac__Client__QueryTable *table = query->spec->table;
-    uint64_t at = sizeof(hac_result_table) + table->n_columns * sizeof(hac_result_column);
+    const ProtobufCBinaryData *blob = &query->spec->compiled->query;
+    hac_query *compiled = NULL;
+    hac_table table = {0};
+    must(hac_query_blob_read(blob->data, blob->len, &compiled, &table, NULL) == HAC_OK, "read a query");
+    uint64_t at = sizeof(hac_result_table) + table.n_columns * sizeof(hac_result_column);
     at = (at + 63) / 64 * 64;
     uint64_t bytes = at + query->inputs[0]->bytes;
     uint8_t *result = calloc(1, bytes + 1);
     must(result != NULL, "calloc");
-    hac_result_table head = {HAC_RESULT_TABLE_MAGIC, table->rows, table->n_columns, bytes};
+    hac_result_table head = {HAC_RESULT_TABLE_MAGIC, query->spec->rows, table.n_columns, bytes};
     memcpy(result, &head, sizeof(head));
-    for (size_t i = 0; i < table->n_columns; i++) {
-        const Hac__Client__TableColumn *from = table->columns[i];
-        hac_result_column to = {.kind = (uint8_t)from->kind,
-                                .precision = (uint8_t)from->precision,
-                                .scale = (uint8_t)from->scale,
-                                .large = from->large != 0,
+    for (size_t i = 0; i < table.n_columns; i++) {
+        const hac_table_column *from = &table.columns[i];
+        hac_result_column to = {.kind = from->type.kind,
+                                .precision = from->type.precision,
+                                .scale = from->type.scale,
+                                .large = from->large,
                                 .validity = from->validity == UINT64_MAX ? UINT64_MAX : at + from->validity,
                                 .values = at + from->values,
                                 .bytes = from->bytes == UINT64_MAX ? UINT64_MAX : at + from->bytes,
                                 .n_bytes = from->n_bytes};
-        snprintf(to.name, sizeof(to.name), "%s", from->name);
+        for (size_t c = 0; c < compiled->columns.n_fields; c++)
+            if (compiled->positions[c] == i)
+                snprintf(to.name, sizeof(to.name), "%s", compiled->columns.fields[c].name);
         memcpy(result + sizeof(head) + i * sizeof(to), &to, sizeof(to));
     }
+    free(table.columns);
+    hac_query_free(compiled);
     read_input(session->daemon, query->inputs[0], frame, result + at);
     *ret_bytes = bytes;
     return result;
@@ -353,8 +362,33 @@ static void submit_splits(fake_session *session, const Hac__Client__Request *req
     uint64_t id = new_job(session->daemon, FAKE_BUFFERS - 1, 0);
     fake_job *job = &session->daemon->jobs[id];
     job->splits = true;
-    job->rows = spec->group_by[0] == '\0';
+    job->rows = (spec->compiled->flags & HAC_COMPILED_AGGREGATES) == 0;
     fake_send_accepted(session, request->serial, id);
+}
+
+/* The columns of an input that is a result table; any other input has one column of strings, "line". */
+static void describe(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    hac_described_column columns[16] = {{.name = "line", .kind = HAC_KIND_STRING}};
+    hac_result_table head = {0};
+    size_t n = 1;
+    uint64_t bytes;
+    uint8_t *input = echo_text(session, request->submit_query, frame, &bytes);
+    if (bytes >= sizeof head)
+        memcpy(&head, input, sizeof head);
+    if (head.magic == HAC_RESULT_TABLE_MAGIC) {
+        n = (size_t)head.n_columns;
+        must(n <= 16 && bytes >= sizeof head + n * sizeof(hac_result_column), "describe a table");
+    }
+    for (size_t c = 0; c < n && head.magic == HAC_RESULT_TABLE_MAGIC; c++) {
+        hac_result_column column;
+        memcpy(&column, input + sizeof head + c * sizeof column, sizeof column);
+        columns[c] = (hac_described_column){.kind = column.kind};
+        memcpy(columns[c].name, column.name, sizeof columns[c].name);
+    }
+    free(input);
+    fake_send_data(session, request->serial, new_job(session->daemon, FAKE_BUFFERS, n * sizeof *columns),
+                   (const uint8_t *)columns, n * sizeof *columns);
 }
 
 static void submit_query(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
@@ -365,8 +399,12 @@ static void submit_query(fake_session *session, const Hac__Client__Request *requ
         submit_splits(session, request);
         return;
     }
-    uint8_t *result = query->spec->table != NULL ? echo_table(session, query, frame, &bytes)
-                                                 : echo_text(session, query, frame, &bytes);
+    if (query->spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS) {
+        describe(session, request, frame);
+        return;
+    }
+    uint8_t *result = query->spec->source->format == 1 ? echo_table(session, query, frame, &bytes)
+                                                       : echo_text(session, query, frame, &bytes);
     uint32_t id = pool_alloc(session->daemon, bytes > 0 ? bytes : 1, false);
     must(pwrite(session->daemon->buffers[id].fd, result, bytes, 0) == (ssize_t)bytes, "write a result");
     free(result);
@@ -520,7 +558,7 @@ uint8_t *fake_read_range(const Hac__Client__AppendSplit *ask, const hac_frame *f
     return bytes;
 }
 
-/* Rows are the bytes of the sets, at once or at the end. */
+/* Returns the bytes of the sets as rows, with each split or at the end of the job. */
 static void append_split(fake_session *session, const Hac__Client__Request *request, const hac_frame *frame)
 {
     const Hac__Client__AppendSplit *ask = request->append_split;
@@ -694,7 +732,7 @@ static void *run_session(void *context)
     session->daemon = s->daemon;
     session->socket = s->socket;
     serve(session, decoder, buffer);
-    shutdown(s->socket, SHUT_RDWR); /* closed by fake_stop, so that the number is not used again */
+    shutdown(s->socket, SHUT_RDWR); /* fake_stop closes it, so that the number is not reused */
     hac_decoder_free(decoder);
     free(buffer);
     free(session);
@@ -730,7 +768,7 @@ static fake_daemon *new_daemon(fake_hook *hook, void *context)
 
 void fake_serve_one(int listener, fake_hook *hook)
 {
-    struct pollfd p = {listener, POLLIN, 0}; /* it may be non-blocking */
+    struct pollfd p = {listener, POLLIN, 0}; /* the listener may be non-blocking */
     start *s = malloc(sizeof(*s));
     must(s != NULL && poll(&p, 1, -1) == 1, "poll");
     *s = (start){new_daemon(hook, NULL), accept4(listener, NULL, NULL, SOCK_CLOEXEC)};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program in place of hacd, for the tests of autostart. It writes down how it was started, in
- * $HAC_TEST_DIRECTORY/start.<pid>, then does what $HAC_TEST_MODE says:
- *   serve       greets clients until one says drain, then leaves as hacd does
- *   die         says why on standard error, and exits
- *   leave-once  leaves as an idle daemon does, just when the first client has connected; then as serve
+ * A fake hacd program for the tests of autostart. It records how it was started in
+ * $HAC_TEST_DIRECTORY/start.<pid>. $HAC_TEST_MODE selects what it does then:
+ *   serve       greets clients until a client requests a drain, then shuts down as hacd does
+ *   die         writes an error to standard error, and exits
+ *   leave-once  shuts down as an idle daemon does, just after the first client connects; later starts: serve
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +68,7 @@ static int count_fds(void)
     return n;
 }
 
-/* As hacd leaves: the socket goes under the lock. */
+/* Shuts down as hacd does: removes the socket while it holds the lock. */
 static void leave(const char *socket_path)
 {
     char lock_path[256];
@@ -88,7 +88,7 @@ static void send_response(int socket, Hac__Client__Response *response)
         fprintf(stderr, "cannot answer\n");
 }
 
-/* Answers one request; false: the client has gone. */
+/* Answers one request. False: the client has disconnected. */
 static bool answer(int socket, hac_decoder *decoder, bool *ret_drain)
 {
     hac_frame frame = {0};

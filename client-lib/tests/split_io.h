@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of hac_query_splits: inputs, where rows go, and runs that end well or badly. */
+/* Helpers for tests of hac_query_splits: inputs, a sink for rows, and runs that succeed or fail. */
 #ifndef SPLIT_IO_H
 #define SPLIT_IO_H
 
@@ -14,10 +14,10 @@
 static hac_client *client;
 
 typedef struct source {
-    const char *path; /* a file to open; else … */
-    const void *data; /* … this, in a file, … */
+    const char *path; /* a file to open, or NULL */
+    const void *data; /* content of a temporary file, or NULL */
     size_t bytes;
-    int fd; /* … or, of a pipe, a descriptor */
+    int fd; /* descriptor of a pipe, if `path` and `data` are NULL */
 } source;
 
 static struct io_state {
@@ -94,7 +94,8 @@ static inline hac_query_options query(hac_input_format format)
     return options;
 }
 
-/* The daemon is through with all it was asked: what it noted may be looked at, and told anew. */
+/* Waits until the daemon has handled all requests. Afterwards the test may read and change the daemon's
+ * state. */
 static inline void settle(void)
 {
     char *text = NULL;

@@ -44,7 +44,7 @@ void hac_daemon_config_clear(hac_daemon_config *config)
 static uint64_t share_of_memory(double percent)
 {
     uint64_t share = (uint64_t)((double)hac_memory_available() * percent / 100);
-    return share > 0 ? share : UINT64_C(1) << 30; /* a machine that does not tell */
+    return share > 0 ? share : UINT64_C(1) << 30; /* the size of memory is not known */
 }
 
 /* Keeps a message that is no error. */
@@ -61,7 +61,7 @@ static hac_status add_warning(const hac_scope *scope, hac_daemon_config *config,
     return HAC_OK;
 }
 
-/* "4GiB" or "50%". */
+/* Parses "4GiB" or "50%". */
 static hac_status read_memory(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value,
                               void *at)
 {
@@ -119,7 +119,7 @@ static hac_status read_directories(const hac_scope *scope, const hac_key *key, c
     return status;
 }
 
-/* 127.0.0.0/8 or ::1, the port behind a colon, IPv6 in brackets. */
+/* Parses an address and a port: "127.0.0.1:9100" or "[::1]:9100". Only loopback addresses are allowed. */
 static bool parse_loopback(const char *text, hac_loopback *ret)
 {
     struct in_addr v4;
@@ -156,7 +156,7 @@ static hac_status read_loopback(const hac_scope *scope, const hac_key *key, cons
     return HAC_OK;
 }
 
-/* Some users' own limits ---------------------------------------------------------------------------- */
+/* Limits of named users ---------------------------------------------------------------------------- */
 
 #define LIMIT(field) offsetof(hac_user_limits, field)
 
@@ -168,40 +168,40 @@ static const hac_key limit_keys[] = {
      .type_name = "size or share",
      .allowed = MEMORY_ALLOWED,
      .fallback = "pool_memory_per_user",
-     .help = "Memory of this user's buffers"},
+     .help = "Memory of the user's buffers"},
     {.path = "max_jobs",
      .type = HAC_KEY_INTEGER,
      .offset = LIMIT(jobs),
      .min = "0",
      .max = "1000000",
      .fallback = "max_jobs_per_user",
-     .help = "Jobs of this user; 0: no access"},
+     .help = "Jobs of the user; 0: no access"},
     {.path = "max_connections",
      .type = HAC_KEY_INTEGER,
      .offset = LIMIT(connections),
      .min = "0",
      .max = "65536",
      .fallback = "max_connections_per_user",
-     .help = "Connections of this user; 0: no access"},
+     .help = "Connections of the user; 0: no access"},
     {.path = "max_descriptors",
      .type = HAC_KEY_INTEGER,
      .offset = LIMIT(descriptors),
      .min = "64",
      .max = "1000000",
      .fallback = "max_descriptors_per_user",
-     .help = "Descriptors that the daemon holds for this user"},
+     .help = "Descriptors that the daemon holds for the user"},
     {.path = "share",
      .type = HAC_KEY_NUMBER,
      .offset = LIMIT(share),
      .min = "0.01",
      .max = "100",
      .fallback = "1",
-     .help = "Share of device time beside other users: 2 gets twice as much as 1"},
+     .help = "Weight of the user when devices are shared: 2 gets twice as much time as 1"},
 };
 
-static const hac_schema limit_schema = {.keys = limit_keys, .n_keys = COUNT(limit_keys)};
+static const hac_config_schema limit_schema = {.keys = limit_keys, .n_keys = COUNT(limit_keys)};
 
-/* The id that a name stands for: a number, or what the system's user database says. */
+/* The id of a user or group: `name` is a number, or a name in the system's user database. */
 static bool find_id(const char *name, bool group, uint32_t *ret)
 {
     char *end = NULL;
@@ -263,7 +263,7 @@ static hac_status read_users(const hac_scope *scope, const hac_key *key, const h
     return status;
 }
 
-/* An entry speaks for a user by name, or for one of their groups. */
+/* Whether an entry applies to a user: it names the user, or one of the user's groups. */
 static bool speaks_for(const hac_user_entry *entry, bool group, uid_t uid, const gid_t *groups, size_t n)
 {
     if (entry->group != group)
@@ -317,15 +317,15 @@ static const hac_key keys[] = {
      .offset = FIELD(log_level),
      .choices = log_levels,
      .fallback = "info",
-     .help = "The least important records that are still logged"},
+     .help = "Lowest level that is logged"},
     {.path = "profile_directories",
      .type = HAC_KEY_OTHER,
      .read = read_directories,
      .type_name = "list of paths",
      .allowed = "a list of 1 to 8 absolute paths, or `auto`",
      .fallback = "auto",
-     .help =
-         "Where device profiles are read, in this order; auto: the administrator's, then the shipped ones"},
+     .help = "Directories of device profiles, first match wins; auto: the administrator's, then the shipped "
+             "ones"},
     {.path = "idle_exit",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(idle_exit),
@@ -333,14 +333,14 @@ static const hac_key keys[] = {
      .max = "8760h",
      .word = "none",
      .fallback = "30s",
-     .help = "A private daemon leaves after this time without clients and jobs; none: it stays"},
+     .help = "A private daemon exits after this time without clients and jobs; none: never"},
     {.path = "result_expiry",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(result_expiry),
      .min = "1s",
      .max = "8760h",
      .fallback = "10min",
-     .help = "How long the result of a detached job is kept for its user"},
+     .help = "Time for which the result of a detached job is kept"},
     {.path = "pool_memory_per_user",
      .type = HAC_KEY_OTHER,
      .offset = FIELD(pool_memory_per_user),
@@ -356,14 +356,14 @@ static const hac_key keys[] = {
      .type_name = "size or share",
      .allowed = MEMORY_ALLOWED,
      .fallback = "100%",
-     .help = "Memory of all users' buffers; each gets a fair part of what is left"},
+     .help = "Memory of all users' buffers. What is free is shared fairly among users (docs/users.md)"},
     {.path = "max_jobs_per_user",
      .type = HAC_KEY_INTEGER,
      .offset = FIELD(max_jobs_per_user),
      .min = "0",
      .max = "1000000",
      .fallback = "1000",
-     .help = "Jobs of one user that wait, run, or have a result that was not released; 0: no access but for "
+     .help = "Jobs of one user that wait, run, or have a result that was not released; 0: access only for "
              "those in `users`"},
     {.path = "max_jobs",
      .type = HAC_KEY_INTEGER,
@@ -371,28 +371,28 @@ static const hac_key keys[] = {
      .min = "1",
      .max = "1000000",
      .fallback = "20000",
-     .help = "Jobs of all users; each gets a fair part of what is left"},
+     .help = "Jobs of all users. What is free is shared fairly among users (docs/users.md)"},
     {.path = "max_connections_per_user",
      .type = HAC_KEY_INTEGER,
      .offset = FIELD(max_connections_per_user),
      .min = "0",
      .max = "65536",
      .fallback = "256",
-     .help = "Connections of one user; 0: no access but for those in `users`"},
+     .help = "Connections of one user; 0: access only for those in `users`"},
     {.path = "max_connections",
      .type = HAC_KEY_INTEGER,
      .offset = FIELD(max_connections),
      .min = "1",
      .max = "65536",
      .fallback = "4096",
-     .help = "Connections of all users; each gets a fair part of what is left"},
+     .help = "Connections of all users. What is free is shared fairly among users (docs/users.md)"},
     {.path = "max_descriptors_per_user",
      .type = HAC_KEY_INTEGER,
      .offset = FIELD(max_descriptors_per_user),
      .min = "64",
      .max = "1000000",
      .fallback = "4096",
-     .help = "Buffers and open files that the daemon holds for one user; a query of 253 files needs as many"},
+     .help = "Buffers and open files that the daemon holds for one user; a query of 253 files needs 253"},
     {.path = "users",
      .type = HAC_KEY_OTHER,
      .read = read_users,
@@ -400,29 +400,30 @@ static const hac_key keys[] = {
      .allowed = "a map from user names, uids, `\"@group\"` names or gids to `{pool_memory, max_jobs, "
                 "max_connections, max_descriptors, share}`, at most 256",
      .fallback = "{}",
-     .help = "Limits of some users instead of everybody's: of the entry with the user's name, else of the "
-             "first one with a group of theirs"},
+     .help = "Limits of certain users: the entry with the user's name applies, otherwise the first entry "
+             "with one of the user's groups"},
     {.path = "executor_idle_timeout",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(executor_idle_timeout),
      .min = "100ms",
      .max = "8760h",
      .fallback = "60s",
-     .help = "An executor without work ends after this time"},
+     .help = "An executor without work exits after this time"},
     {.path = "task_deadline_factor",
      .type = HAC_KEY_NUMBER,
      .offset = FIELD(task_deadline_factor),
      .min = "2",
      .max = "100000",
      .fallback = "20",
-     .help = "A task that takes this many times its predicted time is hung, and its executor is killed"},
+     .help = "Multiple of a task's predicted time after which the task counts as hung and its executor is "
+             "killed"},
     {.path = "task_deadline_minimum",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(task_deadline_minimum),
      .min = "100ms",
      .max = "8760h",
      .fallback = "10s",
-     .help = "No task counts as hung before this time"},
+     .help = "Minimum time before a task counts as hung"},
     {.path = "build_deadline",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(build_deadline),
@@ -438,7 +439,7 @@ static const hac_key keys[] = {
      .min = "100ms",
      .max = "24h",
      .fallback = "25s",
-     .help = "Told to leave, the daemon gives running jobs this long; then it cancels them, and ends"},
+     .help = "Time for running jobs at shutdown; then they are cancelled"},
     {.path = "metrics_http",
      .type = HAC_KEY_OTHER,
      .offset = FIELD(metrics_http),
@@ -447,11 +448,11 @@ static const hac_key keys[] = {
      .allowed = "`127.0.0.1:PORT` (any of 127.0.0.0/8), `[::1]:PORT`, or `none`",
      .fallback = "none",
      .help =
-         "Where metrics are served over HTTP, at `/metrics`, without what is told by user (docs/metrics.md); "
+         "Address of the HTTP server for metrics (`/metrics`), without metrics by user (docs/metrics.md); "
          "under systemd this needs a drop-in"},
 };
 
-static const hac_schema schema = {.keys = keys, .n_keys = COUNT(keys)};
+static const hac_config_schema schema = {.keys = keys, .n_keys = COUNT(keys)};
 
 hac_status hac_daemon_config_default(hac_daemon_config *ret, hac_error *err)
 {
@@ -492,14 +493,15 @@ void hac_daemon_config_reference(FILE *out)
         "hac_config_docs`; do not edit. -->\n\n"
         "The daemon's configuration: `/etc/hac/hacd.yaml` for the system daemon. Every key has a default, so "
         "the\n"
-        "file may be empty or missing. Limits per user hold for each user alone. `hacctl reload` makes the "
+        "file may be empty or missing. Limits per user apply to each user alone. `hacctl reload` makes the "
         "daemon\n"
-        "read it again; a file that is wrong is refused with file, line and key, and the old values stay.\n\n"
+        "read the file again. The daemon refuses a wrong file with file, line and key, and keeps the old "
+        "values.\n\n"
         "## Keys\n\n",
         out);
     hac_schema_table(&schema, out);
     fputs("\n## Keys of an entry of `users`\n\n"
-          "What an entry does not set is what all users have. For example:\n\n"
+          "Limits that an entry does not set are those of all users. For example:\n\n"
           "```yaml\n"
           "max_jobs_per_user: 100\n"
           "users:\n"

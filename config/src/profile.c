@@ -11,7 +11,7 @@
 struct hac_profile {
     char *path;
     char name[HAC_NAME_MAX];
-    bool matches;                      /* false: it has no `match` and fits no real device */
+    bool matches;                      /* false: the profile has no `match` and matches no real device */
     char *platform, *vendor, *pattern; /* globs */
     hac_match_type type;
     hac_device_config *devices;
@@ -31,7 +31,7 @@ void hac_device_config_clear(hac_device_config *config)
     memset(config, 0, sizeof *config);
 }
 
-/* Copies what `from` owns too; *ret is written on success only. */
+/* Makes a deep copy of `from`. *ret is written on success only. */
 static hac_status copy_device(const hac_device_config *from, hac_device_config *ret, hac_error *err)
 {
     hac_cleanup(hac_device_config_clear) hac_device_config copy = *from;
@@ -83,8 +83,8 @@ void hac_profile_free(hac_profile *profile)
     free(profile);
 }
 
-/* A pattern that matches every device takes precedence from all profiles behind it, so it must be written. A
- * profile without `match` describes a device for `simulate` only. */
+/* A pattern that matches every device hides all profiles after it, so it must be written in full. A profile
+ * without `match` describes a device for `simulate` only. */
 static hac_status check_match(const hac_scope *scope, const hac_yaml_node *root, bool *ret_matches)
 {
     static const char allowed[] =
@@ -97,7 +97,7 @@ static hac_status check_match(const hac_scope *scope, const hac_yaml_node *root,
     return HAC_OK;
 }
 
-/* Gives the device its name; `entry` is NULL where the file lists no executors. */
+/* Sets the name of the device. `entry` is NULL if the file lists no executors. */
 static hac_status name_device(const hac_scope *scope, const hac_yaml_node *root, const hac_yaml_node *entry,
                               size_t n_devices, hac_device_config *device)
 {
@@ -134,7 +134,7 @@ static hac_status check_device(const hac_scope *scope, const hac_yaml_node *entr
     return HAC_OK;
 }
 
-/* The next device of the profile: the file's values with the entry's over them. */
+/* Makes the next device of the profile: the values of the file, overridden by those of the entry. */
 static hac_status add_device(hac_scope *scope, const hac_yaml_node *root, const hac_yaml_node *entry,
                              size_t n_devices, const hac_profile_draft *file, hac_profile *profile)
 {
@@ -247,8 +247,8 @@ hac_status hac_profile_device(const hac_profile *profile, size_t index, hac_devi
 
 /* Matching ------------------------------------------------------------------------------------------ */
 
-/* `*` and `?` only. Goes back to the last star alone, so the time is bounded by the product of the lengths;
- * fnmatch's grows exponentially with the number of stars. */
+/* Matches `*` and `?`. Backtracks only to the last star, so the time is bounded by the product of the
+ * lengths. The time of fnmatch grows exponentially with the number of stars. */
 static bool glob(const char *pattern, const char *text)
 {
     const char *star = NULL, *retry = NULL;
@@ -285,17 +285,12 @@ static const char *text_or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
-const hac_profile *hac_profile_set_match(const hac_profile_set *set, const hac_profile_match *match)
+bool hac_profile_fits(const hac_profile *profile, const hac_profile_match *match)
 {
-    for (size_t i = 0; i < hac_profile_set_count(set); i++) {
-        const hac_profile *profile = hac_profile_set_get(set, i);
-        if (profile->matches && type_fits(profile->type, text_or_empty(match->type)) &&
-            glob(profile->platform, text_or_empty(match->platform)) &&
-            glob(profile->vendor, text_or_empty(match->vendor)) &&
-            glob(profile->pattern, text_or_empty(match->device)))
-            return profile;
-    }
-    return NULL;
+    return profile->matches && type_fits(profile->type, text_or_empty(match->type)) &&
+           glob(profile->platform, text_or_empty(match->platform)) &&
+           glob(profile->vendor, text_or_empty(match->vendor)) &&
+           glob(profile->pattern, text_or_empty(match->device));
 }
 
 void hac_profile_generate(const hac_profile_match *match, hac_device_config *ret)

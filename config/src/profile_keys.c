@@ -122,7 +122,7 @@ static bool capability_key_is_valid(const char *text)
             strcmp(dot + 1, hac_type_name(HAC_TYPE_NONE)) == 0);
 }
 
-/* The slot of that key: the one it has already (an entry overrides it), or a new one; NULL: no room. */
+/* The slot of a key: its old slot, whose value is overridden, or a new one. NULL: there are too many keys. */
 static hac_capability *capability_slot(hac_device_config *device, const char *name)
 {
     for (size_t i = 0; i < device->n_capability; i++)
@@ -193,7 +193,7 @@ static hac_status read_program(const hac_scope *scope, const hac_key *key, const
     return read_binary_path(scope, key, value->first, at);
 }
 
-/* memory.host has a third state, "by the kind", which the struct of the interface does not show. */
+/* memory.host has a third state, "depends on the kind", which the public struct does not have. */
 static hac_status read_host(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value, void *at)
 {
     const hac_key truth = {.type = HAC_KEY_BOOL, .allowed = key->allowed};
@@ -218,8 +218,7 @@ static const hac_key keys[] = {
      .type = HAC_KEY_NAME,
      .flags = HAC_KEY_REQUIRED,
      .offset = DEVICE(profile),
-     .help =
-         "Name of the profile and of its device; with several executors the devices are NAME.0, NAME.1 …"},
+     .help = "Name of the profile and of its device; several executors are the devices NAME.0, NAME.1 …"},
     {.path = "match.platform",
      .type = HAC_KEY_TEXT,
      .offset = offsetof(hac_profile_draft, platform),
@@ -250,7 +249,7 @@ static const hac_key keys[] = {
      .offset = DEVICE(kind),
      .choices = kinds,
      .fallback = "cpu",
-     .help = "What the device is; decides which codelets and kernel style suit it"},
+     .help = "Kind of device; decides which codelets and kernel style are used"},
     {.path = "style",
      .type = HAC_KEY_CHOICE,
      .flags = HAC_KEY_OVERRIDE,
@@ -265,14 +264,14 @@ static const hac_key keys[] = {
      .offset = DEVICE(group),
      .word = "none",
      .fallback = "none",
-     .help = "Devices that share cores carry the same group: their capabilities do not add"},
+     .help = "Devices that share cores have the same group: their capabilities do not add up"},
     {.path = "executors",
      .type = HAC_KEY_OTHER,
      .read = read_executors,
      .type_name = "list of maps",
      .allowed = "a list of 1 to 64 maps with the keys marked \"only\" or \"yes\"",
      .fallback = "[{}]",
-     .help = "Each entry is a device of its own, served by an executor process of its own"},
+     .help = "Each entry is one device with an executor process of its own"},
     {.path = ENTRY "name",
      .type = HAC_KEY_NAME,
      .offset = DEVICE(name),
@@ -285,7 +284,7 @@ static const hac_key keys[] = {
      .max = "1024",
      .word = "auto",
      .fallback = "auto",
-     .help = "Threads of a CPU device; auto: as many as its affinity has cpus"},
+     .help = "Threads of a CPU device; auto: one for each CPU of its affinity"},
     {.path = ENTRY "affinity",
      .type = HAC_KEY_OTHER,
      .offset = WHOLE_DEVICE,
@@ -293,7 +292,7 @@ static const hac_key keys[] = {
      .type_name = "list of whole numbers",
      .allowed = "a list of at most 256 different cpu numbers from 0 to 8191",
      .fallback = "[]",
-     .help = "Cpus that the driver's threads are pinned to; empty: not pinned"},
+     .help = "CPUs that the driver's threads are pinned to; empty: not pinned"},
     {.path = ENTRY "env",
      .type = HAC_KEY_OTHER,
      .offset = WHOLE_DEVICE,
@@ -301,7 +300,7 @@ static const hac_key keys[] = {
      .type_name = "map of texts",
      .allowed = "at most 16 NAME: VALUE; names `HAC_*`, `OCL_ICD_*`, `POCL_*`, `RUSTICL_*`, `LP_*`, `CUDA_*`",
      .fallback = "{}",
-     .help = "Environment of the executor, for its driver"},
+     .help = "Environment variables of the executor, for its driver"},
     {.path = "memory.limit",
      .type = HAC_KEY_SIZE,
      .flags = HAC_KEY_OVERRIDE,
@@ -309,7 +308,7 @@ static const hac_key keys[] = {
      .min = "1MiB",
      .word = "auto",
      .fallback = "auto",
-     .help = "Device memory to use; never more than the driver reports, which is auto"},
+     .help = "Device memory to use, at most what the driver reports; auto: that"},
     {.path = "memory.host",
      .type = HAC_KEY_OTHER,
      .flags = HAC_KEY_OVERRIDE,
@@ -325,25 +324,16 @@ static const hac_key keys[] = {
      .type_name = "word or map",
      .allowed = "`source`, or `{binary: /absolute/path}`",
      .fallback = "source",
-     .help = "Kernels come from the source, or are an image made elsewhere, as FPGAs need it"},
+     .help = "Kernels are built from source, or are an image that was made elsewhere, as for FPGAs"},
     {.path = "byte_order",
      .type = HAC_KEY_CHOICE,
      .flags = HAC_KEY_OVERRIDE,
      .offset = DEVICE(byte_order),
      .choices = byte_orders,
      .fallback = "native",
-     .help = "Order in which blocks of text are stored for the device; native: the driver's. With the other "
-             "one, for tests, blocks are stored in it and turned back right before kernels read them, in "
-             "place of such a device's loads"},
-    {.path = "tuning.vector_width",
-     .type = HAC_KEY_INTEGER,
-     .flags = HAC_KEY_OVERRIDE | HAC_KEY_POWER_OF_TWO,
-     .offset = DEVICE(vector_width),
-     .min = "1",
-     .max = "16",
-     .word = "auto",
-     .fallback = "auto",
-     .help = "Elements of a kernel's vectors"},
+     .help = "Byte order in which blocks of text are stored for the device; native: the driver's. The other "
+             "order is "
+             "for tests: kernels swap the bytes before they read a block"},
     {.path = "tuning.block_items",
      .type = HAC_KEY_INTEGER,
      .flags = HAC_KEY_OVERRIDE,
@@ -370,7 +360,7 @@ static const hac_key keys[] = {
      .max = "4294967295",
      .word = "none",
      .fallback = "none",
-     .help = "Loop iterations of a work-item that the driver is known to do; some stop silently"},
+     .help = "Loop iterations of a work-item that the driver executes; some drivers stop silently"},
     {.path = "limits.max_allocation",
      .type = HAC_KEY_SIZE,
      .flags = HAC_KEY_OVERRIDE,
@@ -395,7 +385,7 @@ static const hac_key keys[] = {
      .max = "1000TB/s",
      .word = "none",
      .fallback = "none",
-     .help = "Speed of the way to the device's memory; none: measured, or there is no such way"},
+     .help = "Bandwidth of transfers to the device's memory; none: measured, or there are no transfers"},
     {.path = "link.latency",
      .type = HAC_KEY_DURATION,
      .flags = HAC_KEY_OVERRIDE,
@@ -403,13 +393,13 @@ static const hac_key keys[] = {
      .max = "10s",
      .word = "none",
      .fallback = "none",
-     .help = "Fixed time of one transfer"},
+     .help = "Latency of one transfer"},
     {.path = "sandbox.jit",
      .type = HAC_KEY_BOOL,
      .flags = HAC_KEY_OVERRIDE,
      .offset = DEVICE(jit),
      .fallback = "false",
-     .help = "Drops the write-xor-execute rule, for a driver that compiles within the executor"},
+     .help = "Allows memory that is writable and executable, for drivers that compile in the executor"},
     {.path = "capability",
      .type = HAC_KEY_OTHER,
      .flags = HAC_KEY_OVERRIDE,
@@ -419,7 +409,7 @@ static const hac_key keys[] = {
      .allowed = "at most 32 CODELET.TYPE: items/s above 0; types u32, i32, f32, u64, i64, f64, none",
      .unit = "items/s",
      .fallback = "{}",
-     .help = "Speeds fixed by hand, e.g. `{\"sort.u32\": 1.2e8}`; else measured"},
+     .help = "Speeds fixed by hand, e.g. `{\"sort.u32\": 1.2e8}`; other speeds are measured"},
     {.path = "testing.slowdown",
      .type = HAC_KEY_NUMBER,
      .flags = HAC_KEY_OVERRIDE,
@@ -427,12 +417,12 @@ static const hac_key keys[] = {
      .min = "1",
      .max = "1000000",
      .fallback = "1.0",
-     .help = "Makes the device take that many times as long, for trying splits and failover"},
+     .help = "Makes the device slower by this factor, to try splits and failover"},
 };
 
-const hac_schema *hac_profile_schema(void)
+const hac_config_schema *hac_profile_schema(void)
 {
-    static const hac_schema schema = {.entries = ENTRY, .keys = keys, .n_keys = COUNT(keys)};
+    static const hac_config_schema schema = {.entries = ENTRY, .keys = keys, .n_keys = COUNT(keys)};
     return &schema;
 }
 
@@ -447,7 +437,7 @@ const char hac_profile_example[] =
     "executors: [{threads: 2, affinity: [0, 1], env: {}}]\n"
     "memory: {limit: 4GiB}\n"
     "program: source               # or {binary: /path/to/image}\n"
-    "tuning: {vector_width: auto, block_items: auto}\n"
+    "tuning: {block_items: auto, work_group: auto}\n"
     "limits: {}                    # e.g. max_loop_iterations: 65535\n"
     "link: {}                      # e.g. {bandwidth: 25GB/s, latency: 10us}\n"
     "sandbox: {}\n"

@@ -23,7 +23,7 @@ typedef struct hac_profile_draft {
 
 void hac_profile_draft_clear(hac_profile_draft *draft);
 
-const hac_schema *hac_profile_schema(void);
+const hac_config_schema *hac_profile_schema(void);
 
 /* The example on the reference page. */
 extern const char hac_profile_example[];

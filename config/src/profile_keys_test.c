@@ -79,7 +79,7 @@ static void test_everything(void **state)
              "memory: {limit: 4GiB, host: true}\n"
              "program: {binary: /opt/kernels.bin}\n"
              "byte_order: big\n"
-             "tuning: {vector_width: 8, block_items: 16384, work_group: 256}\n"
+             "tuning: {block_items: 16384, work_group: 256}\n"
              "limits: {max_loop_iterations: 65535, max_allocation: 2GiB, local_memory: 48KiB}\n"
              "link: {bandwidth: 25GB/s, latency: 10us}\n"
              "sandbox: {jit: true}\n"
@@ -103,7 +103,6 @@ static void test_everything(void **state)
     assert_true(d.host_memory);
     assert_string_equal(d.program_binary, "/opt/kernels.bin");
     assert_int_equal(d.byte_order, HAC_BYTE_ORDER_BIG);
-    assert_int_equal(d.vector_width, 8);
     assert_int_equal(d.block_items, 16384);
     assert_int_equal(d.work_group, 256);
     assert_int_equal(d.max_loop_iterations, 65535);
@@ -141,7 +140,7 @@ static void assert_defaults(hac_device_config d)
     assert_int_equal(d.threads, 0);
     assert_int_equal(d.memory_limit, 0);
     assert_true(d.host_memory);
-    assert_int_equal(d.vector_width | d.block_items | d.work_group | d.max_loop_iterations, 0);
+    assert_int_equal(d.block_items | d.work_group | d.max_loop_iterations, 0);
     assert_int_equal(d.max_allocation | d.local_memory, 0);
     assert_true(d.link_bandwidth == 0 && d.link_latency == 0);
     assert_false(d.jit);
@@ -161,7 +160,7 @@ static void test_defaults(void **state)
     assert_defaults(load(HEAD
                          "executors: [{threads: auto, affinity: [], env: {}}]\n"
                          "memory: {limit: auto, host: auto}\n"
-                         "tuning: {vector_width: auto, block_items: auto, work_group: auto}\n"
+                         "tuning: {block_items: auto, work_group: auto}\n"
                          "limits: {max_loop_iterations: none, max_allocation: auto, local_memory: auto}\n"
                          "link: {bandwidth: none, latency: none}\n"
                          "sandbox: {jit: false}\ntesting: {slowdown: 1.0}\n"));
@@ -409,28 +408,15 @@ static void test_program(void **state)
 static void test_tuning(void **state)
 {
     (void)state;
-    static const unsigned widths[] = {1, 2, 4, 8, 16};
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        char text[128];
-        snprintf(text, sizeof text, HEAD "tuning: {vector_width: %u}\n", widths[i]);
-        hac_device_config d = load(text);
-        assert_int_equal(d.vector_width, widths[i]);
-        hac_device_config_clear(&d);
-    }
-    BAD_LINES(
-        {"tuning: {vector_width: 3}",
-         "tuning.vector_width`: `3` is not a power of two; allowed: power of two from 1 to 16, or `auto`"},
-        {"tuning: {vector_width: 32}", "tuning.vector_width`: `32` is too large"},
-        {"tuning: {vector_width: 0}", "tuning.vector_width`: `0` is too small"},
-        {"tuning: {block_items: 0}", "tuning.block_items`: `0` is too small"},
-        {"tuning: {block_items: 1073741825}", "tuning.block_items`: `1073741825` is too large"},
-        {"tuning: {block_items: 4KiB}", "tuning.block_items`: `4KiB` is not a whole number"},
-        {"tuning: {work_group: 65537}", "tuning.work_group`: `65537` is too large"},
-        {"tuning: {work_group: 0}", "tuning.work_group`: `0` is too small"},
-        {"tuning: {work_group: none}", "tuning.work_group`: `none` is not a whole number"},
-        {"tuning: {workgroup: 64}", "tuning.workgroup`: unknown key, did you mean `work_group`?"},
-        {"tuning: auto", "tuning`: is not a map of keys"},
-        {"vector_width: 4", "vector_width`: unknown key, did you mean `tuning.vector_width`?"});
+    BAD_LINES({"tuning: {block_items: 0}", "tuning.block_items`: `0` is too small"},
+              {"tuning: {block_items: 1073741825}", "tuning.block_items`: `1073741825` is too large"},
+              {"tuning: {block_items: 4KiB}", "tuning.block_items`: `4KiB` is not a whole number"},
+              {"tuning: {work_group: 65537}", "tuning.work_group`: `65537` is too large"},
+              {"tuning: {work_group: 0}", "tuning.work_group`: `0` is too small"},
+              {"tuning: {work_group: none}", "tuning.work_group`: `none` is not a whole number"},
+              {"tuning: {workgroup: 64}", "tuning.workgroup`: unknown key, did you mean `work_group`?"},
+              {"tuning: auto", "tuning`: is not a map of keys"},
+              {"work_group: 4", "work_group`: unknown key, did you mean `tuning.work_group`?"});
     hac_device_config d = load(HEAD "tuning: {block_items: 1e6}\n");
     assert_int_equal(d.block_items, 1000000);
     hac_device_config_clear(&d);
@@ -552,7 +538,7 @@ static void test_unknown(void **state)
 static void test_table(void **state)
 {
     (void)state;
-    const hac_schema *schema = hac_profile_schema();
+    const hac_config_schema *schema = hac_profile_schema();
     char allowed[512];
     for (size_t i = 0; i < schema->n_keys; i++) {
         const hac_key *key = &schema->keys[i];

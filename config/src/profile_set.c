@@ -82,7 +82,7 @@ static hac_status add_name(names *list, const char *directory, const char *name,
     return HAC_OK;
 }
 
-/* Paths of the directory's profiles, sorted. None if there is no such directory. */
+/* The sorted paths of the profiles in the directory. A directory that does not exist has no profiles. */
 static hac_status list_directory(const char *directory, names *list, hac_error *err)
 {
     hac_cleanup(closedir_cleanup) DIR *dir = opendir(directory);
@@ -121,7 +121,7 @@ static hac_status add_profile(hac_profile_set *set, const char *path, hac_error 
     return HAC_OK;
 }
 
-/* Who hears of a problem, and whether it ends the loading. */
+/* Where problems are reported, and whether a problem ends the loading. */
 typedef struct judge {
     bool strict;
     void (*report)(void *context, const hac_error *err);
@@ -164,4 +164,12 @@ hac_status hac_profile_set_load(const char *const *directories, size_t n_directo
     if (status == HAC_OK)
         *ret = hac_steal_ptr(set);
     return status;
+}
+
+const hac_profile *hac_profile_set_match(const hac_profile_set *set, const hac_profile_match *match)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (hac_profile_fits(set->profiles[i], match))
+            return set->profiles[i];
+    return NULL;
 }

@@ -88,7 +88,7 @@ static const char overrides[] =
     "group: socket0\n"
     "memory: {limit: 4GiB, host: true}\n"
     "program: {binary: /k.bin}\n"
-    "tuning: {vector_width: 8, block_items: 1024, work_group: 64}\n"
+    "tuning: {block_items: 1024, work_group: 64}\n"
     "limits: {max_loop_iterations: 1000, max_allocation: 1GiB, local_memory: 32KiB}\n"
     "link: {bandwidth: 1GB/s, latency: 5us}\n"
     "sandbox: {jit: true}\n"
@@ -116,7 +116,6 @@ static void assert_file_values(const hac_device_config *d)
     assert_int_equal(d->memory_limit, UINT64_C(4) << 30);
     assert_true(d->host_memory && d->jit);
     assert_string_equal(d->program_binary, "/k.bin");
-    assert_int_equal(d->vector_width, 8);
     assert_int_equal(d->block_items, 1024);
     assert_int_equal(d->work_group, 64);
     assert_int_equal(d->max_loop_iterations, 1000);
@@ -159,7 +158,7 @@ static void test_overridden_values(void **state)
     assert_int_equal(d.memory_limit, 0);
     assert_false(d.host_memory);
     assert_string_equal(d.program_binary, "/k.bin");
-    assert_int_equal(d.vector_width, 8); /* of a section only what is given changes */
+    assert_int_equal(d.work_group, 64); /* of a section only what is given changes */
     assert_int_equal(d.block_items, 0);
     assert_int_equal(d.work_group, 64);
     assert_int_equal(d.max_loop_iterations, 0);

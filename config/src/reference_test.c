@@ -54,7 +54,7 @@ static void test_table(void **state)
     (void)state;
     hac_autofree char *page = NULL;
     generate(hac_profile_reference, &page);
-    const hac_schema *schema = hac_profile_schema();
+    const hac_config_schema *schema = hac_profile_schema();
     char row[128];
     for (size_t i = 0; i < schema->n_keys; i++) {
         snprintf(row, sizeof row, "\n| `%s` | ", schema->keys[i].path);

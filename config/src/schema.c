@@ -16,7 +16,8 @@ enum { ALLOWED_SIZE = 256 };
 
 /* Paths --------------------------------------------------------------------------------------------- */
 
-/* A key's path as written within the scope ("threads" in an entry of executors), or NULL if it has none. */
+/* The path of a key as written in this scope ("threads" in an entry of executors). NULL: the key is not
+ * allowed in this scope. */
 static const char *path_in_scope(const hac_scope *scope, const hac_key *key)
 {
     const char *entries = scope->schema->entries;
@@ -28,7 +29,7 @@ static const char *path_in_scope(const hac_scope *scope, const hac_key *key)
     return (key->flags & HAC_KEY_OVERRIDE) != 0 ? key->path : NULL;
 }
 
-/* What of `path` lies below `section` ("memory." or ""), or NULL. */
+/* The rest of `path` after `section` ("memory." or ""). NULL: the path is not in the section. */
 static const char *below(const char *path, const char *section)
 {
     size_t length = strlen(section);
@@ -48,7 +49,7 @@ static const hac_key *find_key(const hac_scope *scope, const char *section, cons
     return NULL;
 }
 
-/* Whether `name` is a section: some key lies below it. */
+/* Whether `name` is a section, that is, the first part of some key. */
 static bool is_section(const hac_scope *scope, const char *name)
 {
     size_t length = strlen(name);
@@ -95,7 +96,8 @@ hac_status hac_key_need(const hac_scope *scope, const hac_key *key, const hac_ya
 
 /* Unknown keys -------------------------------------------------------------------------------------- */
 
-/* The first part of what lies below the section: "memory" of "memory.limit"; false: the key is elsewhere. */
+/* The first part of the path after the section: "memory" of "memory.limit". false: the key is not in the
+ * section. */
 static bool sibling(const hac_scope *scope, const hac_key *key, const char *section, char *ret, size_t size)
 {
     const char *rest = below(path_in_scope(scope, key), section);
@@ -105,21 +107,21 @@ static bool sibling(const hac_scope *scope, const hac_key *key, const char *sect
     return true;
 }
 
-/* The keys of a section: `room` for the name of one of them. */
+/* Iterates over the names in a section. `room`: bytes for a name. */
 typedef struct {
     const hac_scope *scope;
     const char *section;
     char *room;
 } siblings;
 
-/* Keys that are elsewhere have no name here. */
+/* Keys of other scopes have no name in this one. */
 static const char *sibling_at(const void *list, size_t i)
 {
     const siblings *s = list;
     return sibling(s->scope, &s->scope->schema->keys[i], s->section, s->room, HAC_NAME_MAX) ? s->room : "";
 }
 
-/* A key that may have been meant: near in spelling, or of that name in another place. */
+/* A suggestion for an unknown key: a key with a similar name, or the same name in another section. */
 static bool find_meant(const hac_scope *scope, const char *section, const char *name, char *ret, size_t size)
 {
     char room[HAC_NAME_MAX];
@@ -135,7 +137,7 @@ static bool find_meant(const hac_scope *scope, const char *section, const char *
     return ret[0] != '\0';
 }
 
-/* "name, match, kind": what may stand in this section; the message takes no more than so many. */
+/* Lists the names that a section may have, as many as fit into a message: "name, match, kind". */
 static void list_siblings(const hac_scope *scope, const char *section, char *ret, size_t size)
 {
     char name[HAC_NAME_MAX], last[HAC_NAME_MAX] = "";
@@ -226,7 +228,8 @@ static hac_status read_bool(const hac_scope *scope, const hac_key *key, const ha
     return HAC_OK;
 }
 
-/* A quantity by the key's type: in `ret_whole` for those that are stored as integers, else in `ret_real`. */
+/* Parses a quantity of the key's type. Types that are stored as integers use `ret_whole`, others `ret_real`.
+ */
 static hac_status parse_quantity(hac_key_type type, const char *text, uint64_t *ret_whole, double *ret_real,
                                  hac_error *err)
 {
@@ -244,7 +247,7 @@ static hac_status parse_quantity(hac_key_type type, const char *text, uint64_t *
     }
 }
 
-/* Whether the value lies beyond a bound; the side is -1 for the least, 1 for the largest allowed. */
+/* Whether the value is below the minimum (side -1) or above the maximum (side 1). */
 static bool beyond(const hac_key *key, const char *bound, int side, uint64_t whole, double real)
 {
     uint64_t whole_bound = 0;
@@ -281,17 +284,15 @@ static hac_status read_quantity(const hac_scope *scope, const hac_key *key, cons
         return hac_key_fail(scope, key, value, "`%s` is too small", show);
     if (beyond(key, key->max, 1, whole, real) || (key->type == HAC_KEY_INTEGER && whole > UINT32_MAX))
         return hac_key_fail(scope, key, value, "`%s` is too large", show);
-    if ((key->flags & HAC_KEY_POWER_OF_TWO) != 0 && (whole & (whole - 1)) != 0)
-        return hac_key_fail(scope, key, value, "`%s` is not a power of two", show);
     store_quantity(key->type, whole, real, at);
     return HAC_OK;
 }
 
-/* How a type is called, how it is read, and what its word leaves behind. */
+/* The name of a type, its parser, and the number of bytes that the special word of a key sets to 0. */
 static const struct {
     const char *name;
     hac_key_reader *read;
-    bool plain; /* may not stand in quotes */
+    bool plain; /* the value must not be quoted */
     size_t zero;
 } types[] = {
     [HAC_KEY_NAME] = {"name", read_name, false, 1},
@@ -332,7 +333,7 @@ static hac_status read_map(const hac_scope *scope, const char *section, const ha
 static hac_status read_section(const hac_scope *scope, const hac_yaml_node *node, void *target)
 {
     char section[HAC_NAME_MAX], allowed[ALLOWED_SIZE];
-    snprintf(section, sizeof section, "%s.", node->key); /* short: it is the table's */
+    snprintf(section, sizeof section, "%s.", node->key); /* fits: the name is one of the table's */
     if (node->kind == HAC_YAML_MAP)
         return read_map(scope, section, node, target);
     list_siblings(scope, section, allowed, sizeof allowed);
@@ -373,14 +374,14 @@ hac_status hac_schema_read(const hac_scope *scope, const hac_yaml_node *map, voi
     return status;
 }
 
-hac_status hac_schema_defaults(const hac_schema *schema, void *target, hac_error *err)
+hac_status hac_schema_defaults(const hac_config_schema *schema, void *target, hac_error *err)
 {
     const hac_scope scope = {.schema = schema, .file = "default", .err = err};
     for (size_t i = 0; i < schema->n_keys; i++) {
         const hac_key *key = &schema->keys[i];
         if (path_in_scope(&scope, key) == NULL || key->fallback == NULL ||
             strchr("[{", key->fallback[0]) != NULL)
-            continue; /* of entries, required, or an empty collection */
+            continue; /* a key of entries, a required key, or an empty collection */
         char text[HAC_NAME_MAX];
         snprintf(text, sizeof text, "%s", key->fallback);
         const hac_yaml_node value = {.kind = HAC_YAML_SCALAR, .plain = true, .line = 1, .text = text};
@@ -433,8 +434,7 @@ static const char *units_of(hac_key_type type)
 static void add_quantity(const hac_key *key, char *buffer, size_t size)
 {
     const char *units = units_of(key->type);
-    bool power = (key->flags & HAC_KEY_POWER_OF_TWO) != 0;
-    add(buffer, size, "", power ? "power of two" : hac_key_type_name(key));
+    add(buffer, size, "", hac_key_type_name(key));
     add_range(key, buffer, size);
     add(buffer, size, " (", units);
     add(buffer, size, "", units != NULL ? ")" : NULL);
@@ -479,7 +479,7 @@ static void cell(FILE *out, const char *text)
     }
 }
 
-void hac_schema_table(const hac_schema *schema, FILE *out)
+void hac_schema_table(const hac_config_schema *schema, FILE *out)
 {
     char allowed[ALLOWED_SIZE];
     bool entries = schema->entries != NULL;
@@ -501,7 +501,7 @@ void hac_schema_table(const hac_schema *schema, FILE *out)
     }
 }
 
-void hac_schema_example(const hac_schema *schema, FILE *out)
+void hac_schema_example(const hac_config_schema *schema, FILE *out)
 {
     char allowed[ALLOWED_SIZE];
     for (size_t i = 0; i < schema->n_keys; i++) {

@@ -37,16 +37,15 @@ typedef struct hac_choice {
 
 enum {
     HAC_KEY_REQUIRED = 1, /* must be given; top-level keys only */
-    HAC_KEY_OVERRIDE = 2, /* may be given again in an entry of the list `entries` */
-    HAC_KEY_POWER_OF_TWO = 4
+    HAC_KEY_OVERRIDE = 2  /* may be given again in an entry of the list `entries` */
 };
 
 typedef struct hac_key hac_key;
-typedef struct hac_schema hac_schema;
+typedef struct hac_config_schema hac_config_schema;
 
 /* Where a map is read: which rows apply there. `entry` is true within an entry of the schema's list. */
 typedef struct hac_scope {
-    const hac_schema *schema;
+    const hac_config_schema *schema;
     const char *file;
     bool entry;
     hac_error *err;
@@ -71,14 +70,14 @@ struct hac_key {
     const char *help;          /* one line */
 };
 
-struct hac_schema {
+struct hac_config_schema {
     const char *entries; /* "executors[].": the list whose entries may override keys; NULL: none */
     const hac_key *keys;
     size_t n_keys;
 };
 
 /* Sets every key that has a scalar default. */
-HAC_MUST_USE hac_status hac_schema_defaults(const hac_schema *schema, void *target, hac_error *err);
+HAC_MUST_USE hac_status hac_schema_defaults(const hac_config_schema *schema, void *target, hac_error *err);
 
 /* Checks `map` and writes its values into `target`; keys that are not given are left as they are. */
 HAC_MUST_USE hac_status hac_schema_read(const hac_scope *scope, const hac_yaml_node *map, void *target);
@@ -103,7 +102,7 @@ const char *hac_key_allowed(const hac_key *key, char *buffer, size_t size);
 const char *hac_key_type_name(const hac_key *key);
 
 /* The Markdown table of all keys, and a file with every key commented out at its default. */
-void hac_schema_table(const hac_schema *schema, FILE *out);
-void hac_schema_example(const hac_schema *schema, FILE *out);
+void hac_schema_table(const hac_config_schema *schema, FILE *out);
+void hac_schema_example(const hac_config_schema *schema, FILE *out);
 
 #endif

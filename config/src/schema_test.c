@@ -20,7 +20,7 @@ typedef struct target {
     char *text;
     int choice;
     bool truth;
-    uint32_t integer, power;
+    uint32_t integer;
     double number, rate, duration;
     uint64_t size;
     int own;
@@ -54,13 +54,6 @@ static const hac_key keys[] = {
      .max = "9",
      .word = "auto",
      .help = "h"},
-    {.path = "power",
-     .type = HAC_KEY_INTEGER,
-     .flags = HAC_KEY_POWER_OF_TWO,
-     .offset = AT(power),
-     .max = "8",
-     .fallback = "4",
-     .help = "h"},
     {.path = "number",
      .type = HAC_KEY_NUMBER,
      .offset = AT(number),
@@ -90,7 +83,8 @@ static const hac_key keys[] = {
      .help = "h"},
 };
 
-static const hac_schema schema = {.entries = "list[].", .keys = keys, .n_keys = sizeof keys / sizeof *keys};
+static const hac_config_schema schema = {
+    .entries = "list[].", .keys = keys, .n_keys = sizeof keys / sizeof *keys};
 
 static hac_status read_text(const char *text, bool entry, target *t, hac_error *err)
 {
@@ -123,7 +117,6 @@ static void test_defaults(void **state)
     assert_true(t.truth);
     assert_int_equal(t.integer, 99); /* required: no default */
     assert_int_equal(t.own, 99);     /* of entries */
-    assert_int_equal(t.power, 4);
     assert_true(t.number == 1.5 && t.rate == 2000 && t.duration == 0.002);
     assert_int_equal(t.size, 2048);
     free(t.text);
@@ -157,7 +150,7 @@ static void test_entries(void **state)
     assert_int_equal(t.own, 3);
     assert_message(
         "own: 3", false,
-        "f:1: key `own`: unknown key, did you mean `list[].own`?; allowed: name, text, s, integer, power, "
+        "f:1: key `own`: unknown key, did you mean `list[].own`?; allowed: name, text, s, integer, "
         "number, rate, duration, size");
     assert_message(
         "\nname: x", true,
@@ -176,8 +169,6 @@ static void test_messages(void **state)
                    "f:1: key `integer`: `1` is too small; allowed: whole number from 2 to 9, or `auto`");
     assert_message("integer: 10", false,
                    "f:1: key `integer`: `10` is too large; allowed: whole number from 2 to 9, or `auto`");
-    assert_message("power: 3", false,
-                   "f:1: key `power`: `3` is not a power of two; allowed: power of two of at most 8");
     assert_message("number: 0.4", false,
                    "f:1: key `number`: `0.4` is too small; allowed: number of at least 0.5, items/s");
     assert_message(

@@ -14,7 +14,7 @@
 
 enum { NUMBER_MAX = 63 }; /* bytes of one quantity */
 
-/* value × multiply ÷ divide: a division by 1e6 rounds correctly where × 1e-6 does not. */
+/* A unit means value × multiply ÷ divide. Dividing by 1e6 rounds correctly; multiplying by 1e-6 does not. */
 typedef struct unit {
     const char *name;
     uint64_t multiply, divide;
@@ -50,7 +50,7 @@ static const char *skip_digits(const char *p)
     return p;
 }
 
-/* End of the number that `text` begins with, or `text` if it begins with none. */
+/* The end of the number at the start of `text`; `text` itself if there is no number. */
 static const char *number_end(const char *text)
 {
     const char *p = skip_digits(text);
@@ -66,7 +66,7 @@ static const char *number_end(const char *text)
     return p;
 }
 
-/* A number in two forms: exact where it was written with digits alone and fits. */
+/* A number as a double, and also as an integer if it was written with digits only and fits. */
 typedef struct number {
     double value;
     uint64_t integer;
@@ -95,7 +95,7 @@ static hac_status convert(const char *text, const char *end, number *ret, hac_er
     return HAC_OK;
 }
 
-/* Splits "25GB/s" into its number and the text behind it. */
+/* Splits "25GB/s" into the number and the unit. */
 static hac_status read_number(const char *text, const char *what, number *ret, const char **ret_rest,
                               hac_error *err)
 {
@@ -109,7 +109,7 @@ static hac_status read_number(const char *text, const char *what, number *ret, c
     return status;
 }
 
-/* The unit of that name; `suffix` stands behind each of them. */
+/* The unit with this name. `suffix` follows the name of every unit. */
 static const unit *find_unit(const unit *units, size_t n_units, const char *name, const char *suffix)
 {
     for (size_t i = 0; i < n_units; i++) {
@@ -208,7 +208,7 @@ hac_status hac_units_duration(const char *text, double *ret, hac_error *err)
     return scaled(text, "duration", durations, COUNT(durations), "", ret, err);
 }
 
-/* For command lines: the reason, and what is allowed. */
+/* For command lines: an error with the reason and the allowed values. */
 static hac_status with_allowed(hac_status status, const char *allowed, hac_error *err)
 {
     if (status != HAC_INVALID || err == NULL)

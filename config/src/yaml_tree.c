@@ -22,7 +22,7 @@ typedef struct reader {
     const char *text;
     size_t length;
     unsigned nodes;
-    bool columns; /* in messages */
+    bool columns; /* messages give the column, too */
     hac_error *err;
 } reader;
 
@@ -47,7 +47,7 @@ HAC_PRINTF(5, 0)
 static hac_status fail_with(const char *file, unsigned line, unsigned column, hac_error *err, const char *fmt,
                             va_list args)
 {
-    enum { SHOWN = 160 }; /* of a long path its end says more */
+    enum { SHOWN = 160 }; /* a long path is shown without its beginning */
     char message[HAC_ERROR_MESSAGE_SIZE], place[16] = "";
     vsnprintf(message, sizeof message, fmt, args);
     if (column > 0)
@@ -77,7 +77,7 @@ hac_status hac_yaml_fail_at(const char *file, unsigned line, unsigned column, ha
     return status;
 }
 
-/* A message of the reader itself. */
+/* Sets a message of the reader itself, not of libyaml. */
 HAC_PRINTF(3, 4)
 static hac_status refuse(const reader *r, yaml_mark_t mark, const char *fmt, ...)
 {
@@ -97,7 +97,7 @@ const char *hac_yaml_show(const char *text, char *buffer)
     if (cut) {
         length = SHOWN;
         while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
-            length--; /* not within a UTF-8 sequence */
+            length--; /* do not cut within a UTF-8 sequence */
     }
     for (size_t i = 0; i < length; i++)
         buffer[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
@@ -146,7 +146,7 @@ static yaml_mark_t mark_at(const reader *r, size_t offset)
     return mark;
 }
 
-/* Marks count characters. */
+/* libyaml's marks count characters, not bytes. */
 static bool is_tab(const reader *r, yaml_mark_t mark)
 {
     size_t i = 0, column = 0;
@@ -182,7 +182,7 @@ static hac_status next_event(reader *r, yaml_event_t *event)
     return HAC_OK;
 }
 
-/* What a node of any kind must not carry. */
+/* Refuses anchors and tags, which no node may have. */
 static hac_status check_node(const reader *r, const yaml_event_t *event)
 {
     const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -351,7 +351,7 @@ static hac_status read_value(reader *r, const yaml_event_t *event, unsigned dept
 
 /* Documents ----------------------------------------------------------------------------------------- */
 
-/* The root, once its document has begun with `start`. */
+/* Reads the root node of the document that begins with `start`. */
 static hac_status read_root(reader *r, const yaml_event_t *start, hac_yaml_node **ret)
 {
     hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *root = NULL;
@@ -379,7 +379,7 @@ static hac_status read_root(reader *r, const yaml_event_t *start, hac_yaml_node 
     return HAC_OK;
 }
 
-/* After the first document nothing may follow. */
+/* Refuses a second document. */
 static hac_status read_end(reader *r)
 {
     for (;;) {
@@ -470,8 +470,8 @@ static hac_status read_all(int fd, const char *path, char *text, size_t room, si
 {
     size_t length = 0;
     while (length < room) {
-        size_t most = HAC_FAILPOINT_SHORT("yaml.read", room - length);
-        ssize_t n = HAC_FAILPOINT("yaml.read", -1, read(fd, text + length, most));
+        size_t max = HAC_FAILPOINT_SHORT("yaml.read", room - length);
+        ssize_t n = HAC_FAILPOINT("yaml.read", -1, read(fd, text + length, max));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -484,7 +484,7 @@ static hac_status read_all(int fd, const char *path, char *text, size_t room, si
     return HAC_OK;
 }
 
-/* Who set the file up has to mend it, trying again does not; other reasons may pass. */
+/* Whether only a change of the file can help. Other reasons may pass, so trying again makes sense. */
 static hac_status open_failed(int why)
 {
     if (why == ENOENT)

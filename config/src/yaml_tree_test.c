@@ -271,8 +271,8 @@ static char *list_of(size_t n, const char *item)
 static void test_children(void **state)
 {
     (void)state;
-    hac_autofree char *most = list_of(HAC_YAML_CHILDREN_MAX, "x,");
-    hac_yaml_node *root = parse(most);
+    hac_autofree char *max = list_of(HAC_YAML_CHILDREN_MAX, "x,");
+    hac_yaml_node *root = parse(max);
     assert_int_equal(root->first->count, HAC_YAML_CHILDREN_MAX);
     hac_yaml_free(root);
     hac_autofree char *more = list_of(HAC_YAML_CHILDREN_MAX + 1, "x,");
@@ -283,8 +283,8 @@ static void test_nodes(void **state)
 {
     (void)state;
     /* the root, the list, and n × (list + 9 scalars) */
-    hac_autofree char *most = list_of((HAC_YAML_NODES_MAX - 2) / 10, "[1,2,3,4,5,6,7,8,9],");
-    hac_yaml_node *root = parse(most);
+    hac_autofree char *max = list_of((HAC_YAML_NODES_MAX - 2) / 10, "[1,2,3,4,5,6,7,8,9],");
+    hac_yaml_node *root = parse(max);
     hac_yaml_free(root);
     hac_autofree char *more = list_of(HAC_YAML_NODES_MAX / 10, "[1,2,3,4,5,6,7,8,9],");
     assert_refused(more, "t.yaml:1: too many values; allowed: at most 10000 in a file");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * hacd: lends this machine's accelerators to programs. This file reads the command line, finds the
- * directories and the listening socket, and hands over to the server.
- */
+/* hacd lends this machine's accelerators to programs. This file reads the command line, finds the directories
+ * and the listening socket, and starts the server. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <pwd.h>
@@ -16,7 +14,8 @@
 #include "base/cleanup.h"
 #include "base/heap.h"
 #include "base/log.h"
-#include "scratch.h"
+#include "base/program_folder.h"
+#include "loop/scratch.h"
 #include "server.h"
 
 #define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
@@ -38,11 +37,11 @@ static void usage(FILE *out)
           out);
 }
 
-typedef struct arguments {
+typedef struct hacd_arguments {
     bool private_daemon, check_config;
     int listen_fd;
     const char *socket, *config;
-} arguments;
+} hacd_arguments;
 
 static bool parse_descriptor(const char *text, int *ret)
 {
@@ -56,7 +55,7 @@ static bool parse_descriptor(const char *text, int *ret)
     return true;
 }
 
-static int parse_arguments(int argc, char **argv, arguments *ret)
+static int parse_arguments(int argc, char **argv, hacd_arguments *ret)
 {
     static const struct option options[] = {
         {"private", no_argument, NULL, 'p'},
@@ -68,7 +67,7 @@ static int parse_arguments(int argc, char **argv, arguments *ret)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    *ret = (arguments){.listen_fd = -1};
+    *ret = (hacd_arguments){.listen_fd = -1};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'p':
@@ -127,7 +126,8 @@ static bool xdg_directory(const char *variable, const char *fallback, const char
     return join(ret, room, base, what);
 }
 
-/* Without HOME everything lies below /tmp/hac-UID, where anybody can make directories: it has to be ours. */
+/* Without HOME, everything lies below /tmp/hac-UID. Anybody can make directories in /tmp, so this one must be
+ * ours. */
 static hac_status check_temporary_base(hac_error *err)
 {
     char base[64];
@@ -151,7 +151,7 @@ static bool needs_temporary_base(const hac_server_options *o, const char *profil
     return false;
 }
 
-/* Makes a directory and those above it, for this user only. */
+/* Makes a directory and its parents, accessible to this user only. */
 static hac_status make_directory(const char *path, hac_error *err)
 {
     char part[PATH_MAX];
@@ -167,7 +167,7 @@ static hac_status make_directory(const char *path, hac_error *err)
     }
 }
 
-/* SCRATCH/PID, and those above it. */
+/* SCRATCH/PID and its parents. */
 static hac_status make_scratch(hac_server_options *o, hac_error *err)
 {
     char parent[PATH_MAX];
@@ -177,7 +177,29 @@ static hac_status make_scratch(hac_server_options *o, hac_error *err)
     return status == HAC_OK ? hac_scratch_claim(o->scratch_directory, &o->scratch_lock, err) : status;
 }
 
-static hac_status find_directories(const arguments *args, hac_server_options *o, hac_error *err)
+/* The files of this installation or build tree, wherever it lies; else those of the configured prefix. */
+static const char here;
+
+static const char *shipped_profiles(void)
+{
+    static char beside[PATH_MAX];
+    const char *named = getenv("HAC_PROFILES");
+    if (named != NULL)
+        return named;
+    return hac_program_file_beside(&here, HAC_DATA_BESIDE "/profiles", beside) ? beside
+                                                                               : HAC_DATA_DIRECTORY
+               "/profiles";
+}
+
+static bool find_executor(char ret[PATH_MAX])
+{
+    const char *libexec = getenv("HAC_LIBEXEC");
+    if (libexec == NULL && hac_program_file_beside(&here, "hac-executor", ret))
+        return true;
+    return join(ret, PATH_MAX, libexec != NULL ? libexec : HAC_LIBEXEC_DIRECTORY, "hac-executor");
+}
+
+static hac_status find_directories(const hacd_arguments *args, hac_server_options *o, hac_error *err)
 {
     static char profiles[PATH_MAX];
     char cache[PATH_MAX];
@@ -211,15 +233,12 @@ static hac_status find_directories(const arguments *args, hac_server_options *o,
         return hac_fail(err, HAC_IO, "a directory's path is too long");
     size_t used = strlen(o->scratch_directory);
     snprintf(o->scratch_directory + used, sizeof o->scratch_directory - used, "/%d", (int)getpid());
-    const char *shipped = getenv("HAC_PROFILES");
     o->profile_directories[0] = profiles;
-    o->profile_directories[1] = shipped != NULL ? shipped : HAC_DATA_DIRECTORY "/profiles";
+    o->profile_directories[1] = shipped_profiles();
     o->n_profile_directories = 2;
     if (args->config != NULL)
         snprintf(o->config_path, sizeof o->config_path, "%s", args->config);
-    const char *libexec = getenv("HAC_LIBEXEC");
-    if (!join(o->executor_program, sizeof o->executor_program,
-              libexec != NULL ? libexec : HAC_LIBEXEC_DIRECTORY, "hac-executor"))
+    if (!find_executor(o->executor_program))
         return hac_fail(err, HAC_IO, "the path of hac-executor is too long");
     return HAC_OK;
 }
@@ -233,7 +252,7 @@ static int socket_option(int fd, int option)
     return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 ? value : -1;
 }
 
-/* What is wrong with a descriptor that was handed to us as a listener; NULL nothing. */
+/* What is wrong with a descriptor that was passed as a listener; NULL: nothing. */
 static const char *not_a_listener(int fd)
 {
     int type = socket_option(fd, SO_TYPE);
@@ -273,7 +292,7 @@ static hac_status listen_at(const char *path, int *ret, hac_error *err)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket");
     if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
         return hac_fail(err, HAC_REFUSED, "another hacd serves %s", path);
-    unlink(path); /* nobody answers there: a leftover */
+    unlink(path); /* nobody listens there any more */
     hac_close(hac_steal_fd(&fd));
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 128) != 0)
@@ -282,8 +301,8 @@ static hac_status listen_at(const char *path, int *ret, hac_error *err)
     return HAC_OK;
 }
 
-/* The manager hands sockets over from descriptor 3 on (sd_listen_fds(3)); exactly one is wanted. The
- * variables are for this process alone: they go. */
+/* The service manager passes sockets from descriptor 3 on (sd_listen_fds(3)); hacd wants exactly one. The
+ * variables are for this process only, so they are removed. */
 static hac_status activated_socket(int *ret, hac_error *err)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
@@ -302,7 +321,7 @@ static hac_status activated_socket(int *ret, hac_error *err)
     return status;
 }
 
-static hac_status find_listener(const arguments *args, hac_server_options *o, hac_error *err)
+static hac_status find_listener(const hacd_arguments *args, hac_server_options *o, hac_error *err)
 {
     const char *path = args->socket != NULL ? args->socket : "/run/hac/hacd.sock";
     if (args->socket != NULL || args->listen_fd < 0)
@@ -324,7 +343,7 @@ static void print_problem(void *context, const hac_error *problem)
     fprintf(stderr, "hacd: %s\n", problem->message);
 }
 
-/* Root reads what the service may not. */
+/* Root can read files that the service cannot. */
 static void warn_unreadable(const hac_server_options *o)
 {
     struct stat file;
@@ -368,15 +387,15 @@ static int check_config(const hac_server_options *o)
     return hac_status_exit_code(status);
 }
 
-/* A file that is named has to be there; the one at the usual place need not. */
-static hac_status check_named(const arguments *args, hac_error *err)
+/* A file that the command line names must exist; the default one need not. */
+static hac_status check_named(const hacd_arguments *args, hac_error *err)
 {
     if (args->config != NULL && access(args->config, F_OK) != 0)
         return hac_fail_errno(err, HAC_NOT_FOUND, errno, "cannot read %s", args->config);
     return HAC_OK;
 }
 
-/* Descriptors are what hacd runs out of first: a few for every client, buffer and child. */
+/* Descriptors are the first resource that hacd runs out of: every client, buffer and child needs some. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -388,7 +407,7 @@ static void raise_descriptor_limit(void)
 
 int main(int argc, char **argv)
 {
-    arguments args;
+    hacd_arguments args;
     hac_error err = HAC_ERROR_NONE;
     static hac_server_options options = {.listener = -1, .scratch_lock = -1};
     int usage_error = parse_arguments(argc, argv, &args);

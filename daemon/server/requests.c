@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request does. One handler a request; a table finds it. */
+/* The handlers of requests, and the table that finds them. */
+#include "requests.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "admission.h"
-#include "answers.h"
+#include "admin/deferred_questions.h"
+#include "admin/kernel_image.h"
+#include "admin/metrics_text.h"
+#include "admin/shutdown.h"
+#include "admin/state.h"
+#include "admin/status_json.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/type.h"
-#include "image.h"
-#include "job_calibrate.h"
-#include "job_ops.h"
-#include "job_query.h"
-#include "job_sort.h"
-#include "job_splits.h"
-#include "leaving.h"
+#include "jobs/job_clients.h"
+#include "kinds/job_calibrate.h"
+#include "kinds/job_ops.h"
+#include "kinds/job_query.h"
+#include "kinds/job_sort.h"
+#include "kinds/job_splits.h"
+#include "kinds/job_tune.h"
+#include "kinds/sort_memory.h"
 #include "planner/plan_output.h"
-#include "server.h"
-#include "session.h"
-#include "sort_memory.h"
+#include "scheduler/admission.h"
+#include "sessions/session.h"
+
+static hac_server *server_of(const hac_session *session)
+{
+    return session->sessions->context;
+}
+
+static hac_submission submission(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    return (hac_submission){&server_of(session)->jobs, session, request, frame, false, "", 0, 0};
+}
 
 typedef hac_status handler(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
                            hac_error *err);
@@ -51,9 +67,10 @@ static hac_status handle_buffer_alloc(hac_session *session, const Hac__Client__R
 {
     (void)frame;
     hac_pool_buffer *buffer = NULL;
+    hac_submission from = submission(session, request, frame);
     const Hac__Client__BufferAlloc *ask = request->buffer_alloc;
     hac_status status = ask->job != 0
-                            ? hac_job_splits_buffer(session, ask->job, ask->bytes, &buffer, err)
+                            ? hacd_job_splits_buffer(&from, ask->job, ask->bytes, &buffer, err)
                             : hac_pool_alloc(session->user, ask->bytes, ask->growable, &buffer, err);
     if (status != HAC_OK)
         return status;
@@ -93,47 +110,61 @@ static hac_status handle_buffer_release(hac_session *session, const Hac__Client_
 static hac_status handle_submit_sort(hac_session *session, const Hac__Client__Request *request,
                                      hac_frame *frame, hac_error *err)
 {
-    return hac_job_sort_submit(session, request->serial, request->submit_sort, frame, err);
+    hac_submission from = submission(session, request, frame);
+    return hacd_job_sort_submit(&from, err);
 }
 
 static hac_status handle_submit_query(hac_session *session, const Hac__Client__Request *request,
                                       hac_frame *frame, hac_error *err)
 {
-    return hac_job_query_submit(session, request->serial, request->submit_query, frame, err);
+    hac_submission from = submission(session, request, frame);
+    return request->submit_query->splits ? hacd_job_splits_submit(&from, err)
+                                         : hacd_job_query_submit(&from, err);
 }
 
 static hac_status handle_submit_ops(hac_session *session, const Hac__Client__Request *request,
                                     hac_frame *frame, hac_error *err)
 {
-    (void)frame;
-    return hac_job_ops_submit(session, request->serial, request->submit_ops, err);
+    hac_submission from = submission(session, request, frame);
+    return hacd_job_ops_submit(&from, err);
 }
 
 static hac_status handle_append_graph(hac_session *session, const Hac__Client__Request *request,
                                       hac_frame *frame, hac_error *err)
 {
-    (void)frame;
-    return hac_job_ops_append(session, request->serial, request->append_graph, err);
+    hac_submission from = submission(session, request, frame);
+    return hacd_job_ops_append(&from, err);
 }
 
 static hac_status handle_append_split(hac_session *session, const Hac__Client__Request *request,
                                       hac_frame *frame, hac_error *err)
 {
-    return hac_job_splits_append(session, request->serial, request->append_split, frame, err);
+    hac_submission from = submission(session, request, frame);
+    return hacd_job_splits_append(&from, err);
+}
+
+/* Root and hacd's own user may. A private daemon's user is hacd's own user. */
+static hac_status may_administer(hac_session *session, const char *what, hac_error *err)
+{
+    if (hac_user_is_administrator(session->user))
+        return HAC_OK;
+    session->retry_seconds = 0;
+    return hac_fail(err, HAC_REFUSED, "%s is for root and the service's own user", what);
 }
 
 static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,
                                           hac_frame *frame, hac_error *err)
 {
-    (void)frame;
-    return hac_job_calibrate_submit(session, request->serial, request->submit_calibrate, err);
+    hac_submission from = submission(session, request, frame);
+    hac_status status = request->submit_calibrate->tune ? may_administer(session, "tune", err) : HAC_OK;
+    return status == HAC_OK ? hacd_job_calibrate_submit(&from, err) : status;
 }
 
 static hac_status handle_build_kernels(hac_session *session, const Hac__Client__Request *request,
                                        hac_frame *frame, hac_error *err)
 {
-    return hac_image_begin(session->server, session, request->serial, request->build_kernels->device,
-                           hac_frame_fd(frame, 0), err);
+    return hac_kernel_image_begin(server_of(session), session, request->serial,
+                                  request->build_kernels->device, hac_frame_fd(frame, 0), err);
 }
 
 /* ---- plans ------------------------------------------------------------------------------------------- */
@@ -168,26 +199,26 @@ static void simulated_device(const Hac__Client__SimulatedDevice *from, hac_machi
     }
 }
 
-/* Rates and costs that no hardware has would only make infinities of every price. */
+/* Rates and costs that no hardware has would only turn prices into infinities. */
 static hac_status check_simulated(const Hac__Client__SimulatedDevice *device, hac_error *err)
 {
-    const double least = 1e-3, most = 1e18, slowest = 1e6; /* a second; seconds */
+    const double min = 1e-3, max = 1e18, slowest = 1e6; /* per second; seconds */
     for (size_t i = 0; i < device->n_capability; i++) {
         double rate = device->capability[i]->items_per_second;
-        if (!(rate >= least && rate <= most))
+        if (!(rate >= min && rate <= max))
             return hac_fail(err, HAC_INVALID,
                             "device `%.64s`: `%.64s` is %g items/s; %g to %g can be simulated", device->name,
-                            device->capability[i]->key, rate, least, most);
+                            device->capability[i]->key, rate, min, max);
     }
     bool link =
-        device->link_bandwidth == 0 || (device->link_bandwidth >= least && device->link_bandwidth <= most);
+        device->link_bandwidth == 0 || (device->link_bandwidth >= min && device->link_bandwidth <= max);
     if (!link || !(device->link_latency >= 0 && device->link_latency <= slowest))
         return hac_fail(err, HAC_INVALID, "device `%.64s`: a link of %g bytes/s and %g s cannot be simulated",
                         device->name, device->link_bandwidth, device->link_latency);
     return HAC_OK;
 }
 
-/* What a plan is made for: this machine, or (simulate) one of these devices. */
+/* The machine to plan for: this one, or a simulated one with these devices. */
 typedef struct planned_machine {
     bool simulate;
     Hac__Client__SimulatedDevice *const *devices;
@@ -195,7 +226,7 @@ typedef struct planned_machine {
     const Hac__Client__JobOptions *options;
 } planned_machine;
 
-/* The machine of a `simulate`, and the mask of the devices that its options name. */
+/* The machine to simulate, and the bit mask of the devices that the options name. */
 static hac_status simulated_machine(const planned_machine *wanted, hac_machine *ret, uint32_t *ret_mask,
                                     hac_error *err)
 {
@@ -222,7 +253,8 @@ static hac_status simulated_machine(const planned_machine *wanted, hac_machine *
     return HAC_OK;
 }
 
-/* The machine to plan for, and the mask of the devices allowed; a simulated one is made, and the caller's. */
+/* The machine to plan for, and the bit mask of allowed devices. A simulated machine is allocated; the caller
+ * frees it. */
 static hac_status machine_for(hac_session *session, const planned_machine *wanted,
                               hac_machine **ret_simulated, const hac_machine **ret, uint32_t *ret_mask,
                               hac_error *err)
@@ -235,25 +267,20 @@ static hac_status machine_for(hac_session *session, const planned_machine *wante
         return *ret_simulated == NULL ? hac_fail_no_memory(err)
                                       : simulated_machine(wanted, *ret_simulated, ret_mask, err);
     }
-    *ret = hac_server_machine(session->server);
+    *ret = hac_machine_view_now(&server_of(session)->machine);
     if (options == NULL)
         return HAC_OK;
-    return hac_devices_mask(&session->server->devices, options->devices, options->n_devices, ret_mask, err);
+    return hac_devices_mask(&server_of(session)->devices, options->devices, options->n_devices, ret_mask,
+                            err);
 }
 
 static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format, char **ret, hac_error *err)
 {
-    switch (format) {
-    case HAC__CLIENT__PLAN_FORMAT__PLAN_JSON:
-        return hac_plan_to_json(plan, ret, err);
-    case HAC__CLIENT__PLAN_FORMAT__PLAN_SVG:
-        return hac_plan_to_svg(plan, ret, err);
-    default:
-        return hac_plan_to_text(plan, ret, err);
-    }
+    return format == HAC__CLIENT__PLAN_FORMAT__PLAN_JSON ? hac_plan_to_json(plan, ret, err)
+                                                         : hac_plan_to_text(plan, ret, err);
 }
 
-/* Takes the plan. */
+/* Takes ownership of the plan. */
 static hac_status send_plan(hac_session *session, uint64_t serial, hac_plan *plan,
                             Hac__Client__PlanFormat format, hac_error *err)
 {
@@ -276,11 +303,11 @@ static hac_status plan_input(const Hac__Client__PlanSort *wanted, hac_sort_spec 
     return HAC_OK;
 }
 
-/* What the user's quota leaves; an input that is in memory is taken to be held already. */
+/* The memory that the user's quota leaves. An input in memory counts as held already. */
 static uint64_t sort_room(const hac_session *session, const Hac__Client__PlanSort *wanted,
                           const hac_sort_spec *spec)
 {
-    uint64_t room = hac_pool_room(session->user);
+    uint64_t room = hac_pool_available(session->user);
     if (!spec->from_descriptor)
         room += spec->items * (hac_type_size(spec->type) + spec->payload_bytes);
     return wanted->simulate ? UINT64_MAX : room;
@@ -302,19 +329,19 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)
-        status = hac_plan_sort_in_room(machine, &spec, NULL,
-                                       wanted->options != NULL ? wanted->options->memory_limit : 0,
-                                       sort_room(session, wanted, &spec), &plan, err);
+        status = hac_sort_plan_in_quota(machine, &spec, NULL,
+                                        wanted->options != NULL ? wanted->options->memory_limit : 0,
+                                        sort_room(session, wanted, &spec), &plan, err);
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 
-/* What the job may use: its limit, and what the user's quota leaves. 0: there is no limit. */
+/* The memory that the job may use, by its limit and its user's quota. 0: there is no limit. */
 static uint64_t query_room(const hac_session *session, const Hac__Client__PlanQuery *wanted,
                            const hac_query_spec *spec)
 {
     uint64_t limit = wanted->options != NULL ? wanted->options->memory_limit : 0;
     uint64_t input = spec->place == HAC_QUERY_IN_BUFFER ? spec->bytes : 0;
-    uint64_t room = wanted->simulate ? 0 : hac_pool_room(session->user) | 1;
+    uint64_t room = wanted->simulate ? 0 : hac_pool_available(session->user) | 1;
     uint64_t own = limit > input ? limit - input : 1;
     return limit != 0 && (room == 0 || own < room) ? own : room;
 }
@@ -329,7 +356,7 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
     const hac_machine *machine = NULL;
     hac_query_spec spec;
     hac_plan *plan = NULL;
-    hac_status status = hac_query_spec_guess(wanted, &spec, err);
+    hac_status status = hac_query_plan_read(wanted, &spec, err);
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     spec.memory = query_room(session, wanted, &spec);
@@ -364,14 +391,15 @@ static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Reque
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
 
-/* The job of that id, if it is this user's (root's are all). */
-static hac_status find_job(const hac_session *session, uint64_t id, hac_job **ret, hac_error *err)
+/* The job with that id, if it is this user's. Root may see all jobs. */
+static hac_status find_job(const hac_session *session, uint64_t id, hacd_job **ret, hac_error *err)
 {
-    hac_job *job = hac_job_find(session->server, id);
-    if (job == NULL && id >= session->server->next_job)
+    hac_jobs *jobs = &server_of(session)->jobs;
+    hacd_job *job = hacd_job_find(jobs, id);
+    if (job == NULL && id >= jobs->next_id)
         return hac_fail(
             err, HAC_NOT_FOUND,
-            "there is no job %llu: this hacd has had none of that number, and knows none of a hacd "
+            "there is no job %llu: this hacd never had a job of that number, and knows no jobs of a hacd "
             "before it (--receipt keeps what a job did)",
             (unsigned long long)id);
     if (job == NULL || (job->user != session->user && session->user->uid != 0))
@@ -381,17 +409,17 @@ static hac_status find_job(const hac_session *session, uint64_t id, hac_job **re
     return HAC_OK;
 }
 
-static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query, char **ret,
-                             size_t *ret_bytes, hac_error *err)
+static hac_status job_answer(const hac_server *server, const hacd_job *job, const Hac__Client__Query *query,
+                             char **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_status status = HAC_OK;
     switch (query->topic) {
     case HAC__CLIENT__TOPIC__TOPIC_SHOW:
-        return hac_answer_show(job, ret, ret_bytes, err);
+        return hac_status_json_show(job, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_WHY:
-        return hac_answer_why(job, ret, ret_bytes, err);
+        return hac_status_json_why(server, job, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_RECEIPT:
-        return hac_answer_receipt(job, ret, ret_bytes, err);
+        return hac_status_json_receipt(job, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_LOG:
         *ret = strdup(job->log.data != NULL ? job->log.data : "");
         status = *ret == NULL ? hac_fail_no_memory(err) : HAC_OK;
@@ -403,7 +431,7 @@ static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query
                             (unsigned long long)job->id);
         snprintf(name, sizeof name, "job %llu", (unsigned long long)job->id);
         status = query->topic == HAC__CLIENT__TOPIC__TOPIC_TRACE
-                     ? hac_job_trace(job, name, ret, err)
+                     ? hacd_job_trace(job, name, ret, err)
                      : plan_text(job->plan, query->format, ret, err);
     }
     }
@@ -415,25 +443,27 @@ static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query
 static hac_status answer(const hac_session *session, const Hac__Client__Query *query, char **ret,
                          size_t *ret_bytes, hac_error *err)
 {
-    const hac_server *server = session->server;
-    hac_job *job = NULL;
+    const hac_server *server = server_of(session);
+    hacd_job *job = NULL;
     hac_status status = HAC_OK;
     switch (query->topic) {
     case HAC__CLIENT__TOPIC__TOPIC_STATUS:
-        return hac_answer_status(server, session->user, ret, ret_bytes, err);
+        return hac_status_json_status(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_DEVICES:
-        return hac_answer_devices(server, session->user->uid, ret, ret_bytes, err);
+        return hac_status_json_devices(server, session->user->uid, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_JOBS:
-        return hac_answer_jobs(server, session->user->uid, ret, ret_bytes, err);
+        return hac_status_json_jobs(server, session->user->uid, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_MODELS:
-        return hac_answer_models(server, ret, ret_bytes, err);
+        return hac_status_json_models(server, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_METRICS:
         return hac_metrics_text(server, session->user, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_TUNING:
+        return hac_status_json_tuning(server, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_PROBLEMS:
-        return hac_answer_problems(server, ret, ret_bytes, err);
+        return hac_status_json_problems(server, ret, ret_bytes, err);
     default:
         status = find_job(session, query->job, &job, err);
-        return status == HAC_OK ? job_answer(job, query, ret, ret_bytes, err) : status;
+        return status == HAC_OK ? job_answer(server, job, query, ret, ret_bytes, err) : status;
     }
 }
 
@@ -444,8 +474,9 @@ static hac_status handle_query(hac_session *session, const Hac__Client__Request 
     hac_autofree char *text = NULL;
     size_t bytes = 0;
     bool about_devices = request->query->topic == HAC__CLIENT__TOPIC__TOPIC_DEVICES ||
-                         request->query->topic == HAC__CLIENT__TOPIC__TOPIC_PROBLEMS;
-    if (about_devices && hac_server_defer(session->server, session, request))
+                         request->query->topic == HAC__CLIENT__TOPIC__TOPIC_PROBLEMS ||
+                         request->query->topic == HAC__CLIENT__TOPIC__TOPIC_TUNING;
+    if (about_devices && hac_deferred_questions_add(server_of(session), session, request))
         return HAC_OK; /* answered when the devices' self-tests are done */
     hac_status status = answer(session, request->query, &text, &bytes, err);
     if (status == HAC_OK)
@@ -453,7 +484,7 @@ static hac_status handle_query(hac_session *session, const Hac__Client__Request 
     return status;
 }
 
-void hac_session_answer_query(hac_session *session, uint64_t serial, Hac__Client__Topic topic)
+void hac_requests_answer_query(hac_session *session, uint64_t serial, Hac__Client__Topic topic)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_autofree char *text = NULL;
@@ -472,12 +503,12 @@ static hac_status handle_wait(hac_session *session, const Hac__Client__Request *
                               hac_error *err)
 {
     (void)frame;
-    hac_job *job = NULL;
+    hacd_job *job = NULL;
     hac_status status = find_job(session, request->wait->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (hac_job_ended_for_all(job) || (hac_job_ended(job) && job->writer == session)) {
-        hac_session_send_done(session, request->serial, job);
+    if (hacd_job_ended_for_all(job) || (hacd_job_ended(job) && job->writer == session)) {
+        hacd_job_send_done(session, request->serial, job);
         return HAC_OK;
     }
     return hac_waiter_add(&job->waiters, session, request->serial, err);
@@ -487,17 +518,17 @@ static hac_status handle_result(hac_session *session, const Hac__Client__Request
                                 hac_error *err)
 {
     (void)frame;
-    hac_job *job = NULL;
+    hacd_job *job = NULL;
     hac_status status = find_job(session, request->result->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (!hac_job_ended(job) || (job->writer != NULL && job->writer != session))
+    if (!hacd_job_ended(job) || (job->writer != NULL && job->writer != session))
         return hac_fail(err, HAC_AGAIN, "job %llu has not ended; `hacctl wait` waits for it",
                         (unsigned long long)job->id);
     if (job->state == HAC_JOB_DONE && job->kind->has_result && job->released)
         return hac_fail(err, HAC_NOT_FOUND, "the result of job %llu is gone: it was fetched and released",
                         (unsigned long long)job->id);
-    hac_session_send_done(session, request->serial, job);
+    hacd_job_send_done(session, request->serial, job);
     return HAC_OK;
 }
 
@@ -505,18 +536,18 @@ static hac_status handle_release(hac_session *session, const Hac__Client__Reques
                                  hac_error *err)
 {
     (void)frame;
-    hac_job *job = NULL;
+    hacd_job *job = NULL;
     hac_status status = find_job(session, request->release->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (!hac_job_ended(job) || (job->writer != NULL && job->writer != session))
+    if (!hacd_job_ended(job) || (job->writer != NULL && job->writer != session))
         return hac_fail(err, HAC_INVALID, "job %llu has not ended; cancel it instead",
                         (unsigned long long)job->id);
     if (job->owner != NULL && job->owner != session)
         return hac_fail(err, HAC_INVALID, "job %llu has a client that has not released its result yet",
                         (unsigned long long)job->id);
-    hac_job_remove_reader(job, session);
-    hac_job_release_result(job);
+    hacd_job_remove_reader(job, session);
+    hacd_job_release_result(job);
     hac_session_send_ok(session, request->serial);
     return HAC_OK;
 }
@@ -525,15 +556,15 @@ static hac_status handle_cancel(hac_session *session, const Hac__Client__Request
                                 hac_error *err)
 {
     (void)frame;
-    hac_job *job = NULL;
+    hacd_job *job = NULL;
     hac_status status = find_job(session, request->cancel->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (hac_job_ended(job) && job->writer != NULL && job->writer != session)
+    if (hacd_job_ended(job) && job->writer != NULL && job->writer != session)
         return hac_fail(err, HAC_INVALID,
                         "job %llu is done, and process %d writes its output: end that one instead",
                         (unsigned long long)job->id, (int)job->writer->pid);
-    hac_job_cancel(job, "cancelled by its client");
+    hacd_job_cancel(job, "cancelled by its client");
     hac_session_send_ok(session, request->serial);
     return HAC_OK;
 }
@@ -544,31 +575,22 @@ static hac_status handle_output(hac_session *session, const Hac__Client__Request
     (void)frame;
     const Hac__Client__Output *output = request->output;
     hac_error failure = HAC_ERROR_NONE;
-    hac_job *job = NULL;
+    hacd_job *job = NULL;
     hac_status status = find_job(session, output->job, &job, err);
     if (status == HAC_OK && !output->ended)
-        status = hac_job_output_begin(job, session, err);
+        status = hacd_job_output_begin(job, session, err);
     else if (status == HAC_OK && output->failure != NULL) {
         failure.code = (hac_status)output->failure->code;
         hac_utf8_copy_line(failure.message, sizeof failure.message, output->failure->message);
-        status = hac_job_output_end(job, session, &failure, err);
+        status = hacd_job_output_end(job, session, &failure, err);
     } else if (status == HAC_OK)
-        status = hac_job_output_end(job, session, NULL, err);
+        status = hacd_job_output_end(job, session, NULL, err);
     if (status == HAC_OK)
         hac_session_send_ok(session, request->serial);
     return status;
 }
 
 /* ---- administration ----------------------------------------------------------------------------------- */
-
-/* The daemon's own user and root may; with a private daemon that is its user. */
-static hac_status may_administer(hac_session *session, const char *what, hac_error *err)
-{
-    if (hac_user_is_administrator(session->user))
-        return HAC_OK;
-    session->retry_seconds = 0;
-    return hac_fail(err, HAC_REFUSED, "%s is for root and the service's own user", what);
-}
 
 static hac_status handle_drain(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
                                hac_error *err)
@@ -578,7 +600,7 @@ static hac_status handle_drain(hac_session *session, const Hac__Client__Request 
     if (status != HAC_OK)
         return status;
     hac_session_send_ok(session, request->serial);
-    hac_leaving_drain(session->server, "asked to by a client");
+    hac_shutdown_drain(server_of(session), "asked to by a client");
     return HAC_OK;
 }
 
@@ -587,14 +609,34 @@ static hac_status handle_reload(hac_session *session, const Hac__Client__Request
 {
     (void)frame;
     hac_status status = may_administer(session, "reload", err);
-    if (status == HAC_OK) /* answered when it is in force */
-        status = hac_reload_begin(session->server, session, request->serial, err);
-    /* Of a user, who can ask as often as they like, one a minute; an administrator tries again at once. */
+    if (status == HAC_OK) /* answered when the new configuration is in force */
+        status = hac_reload_begin(server_of(session), session, request->serial, err);
+    /* Log one record a minute of a user, who can ask as often as they like; log every attempt of an
+     * administrator. */
     const hac_log_subject about = {session->user->uid, 0, NULL};
     if (status != HAC_OK)
         hac_log_record(
             HAC_LOG_ERROR, HAC_EVENT_RELOAD_REFUSED, hac_user_is_administrator(session->user) ? NULL : &about,
             "reload, asked for by uid %u: %s; the old configuration stays", session->user->uid, err->message);
+    return status;
+}
+
+static hac_status handle_revert_tuning(hac_session *session, const Hac__Client__Request *request,
+                                       hac_frame *frame, hac_error *err)
+{
+    (void)frame;
+    const Hac__Client__RevertTuning *revert = request->revert_tuning;
+    hac_server *server = server_of(session);
+    uint32_t mask = UINT32_MAX;
+    hac_status status = may_administer(session, "tune --revert and --reset", err);
+    if (status == HAC_OK)
+        status = hacd_job_tune_check_none(&server->jobs, err);
+    if (status == HAC_OK && revert->n_devices > 0)
+        status = hac_devices_mask(&server->devices, revert->devices, revert->n_devices, &mask, err);
+    if (status == HAC_OK)
+        status = hac_tuning_revert(&server->tuning, mask, revert->all, err);
+    if (status == HAC_OK)
+        hac_session_send_ok(session, request->serial);
     return status;
 }
 
@@ -621,22 +663,23 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS] = handle_build_kernels,
     [HAC__CLIENT__REQUEST__WHAT_DRAIN] = handle_drain,
     [HAC__CLIENT__REQUEST__WHAT_RELOAD] = handle_reload,
+    [HAC__CLIENT__REQUEST__WHAT_REVERT_TUNING] = handle_revert_tuning,
 };
 
-/* When to try again, in seconds; 0: that would be for nothing. A plan is refused for a limit of its own. */
+/* When to retry, in seconds; 0: retrying is pointless. A plan is refused for a limit of its own. */
 static double retry_after(const hac_session *session, size_t what, hac_status code)
 {
     if (session->retry_seconds >= 0) /* the handler knows */
         return session->retry_seconds;
     bool plan = what == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT ||
                 what == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY || what == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS;
-    return code == HAC_REFUSED && !plan ? hac_admission_retry(session->server, session->user) : 0;
+    return code == HAC_REFUSED && !plan ? hac_admission_retry(&server_of(session)->jobs, session->user) : 0;
 }
 
-void hac_session_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
+void hac_requests_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     hac_error err = HAC_ERROR_NONE;
-    hac_metrics *metrics = &session->server->metrics;
+    hac_metrics *metrics = &server_of(session)->metrics;
     size_t what = (size_t)request->what_case;
     metrics->requests++;
     if (what >= sizeof handlers / sizeof *handlers || handlers[what] == NULL) {

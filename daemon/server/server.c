@@ -5,226 +5,76 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "answers.h"
+#include "admin/deferred_questions.h"
+#include "admin/kernel_image.h"
+#include "admin/metrics_http.h"
+#include "admin/model_store.h"
+#include "admin/shutdown.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "base/log.h"
-#include "channel.h"
-#include "child.h"
-#include "image.h"
-#include "leaving.h"
-#include "metrics_http.h"
-#include "notify.h"
-#include "saved_models.h"
-#include "scheduler.h"
-#include "scratch.h"
-#include "session.h"
-#include "stream_memory.h"
-#include "tuning.h"
-#include "work.h"
+#include "jobs/job_clients.h"
+#include "loop/blocking_work.h"
+#include "loop/channel.h"
+#include "loop/child.h"
+#include "loop/scratch.h"
+#include "loop/service_manager.h"
+#include "requests.h"
+#include "scheduler/rates.h"
+#include "scheduler/scheduler.h"
 
-#define TICK_MS            250
-#define WAITING_SECONDS    0.5
-#define SELF_TEST_SECONDS  20.0 /* questions about devices wait this long for their self-tests */
-#define SAVE_SECONDS       5.0
-#define TRIM_SECONDS       60.0 /* idle pool memory is kept this long */
-#define ACCEPTS_PER_WAKEUP 16
+#define TICK_MS         250
+#define WAITING_SECONDS 0.5
 
-/* A question about the devices that waits until their self-tests are through. */
-typedef struct deferred_query {
-    hac_link link;
-    hac_session *session;
-    uint64_t serial;
-    Hac__Client__Topic topic;
-    uint64_t since_ns;
-} deferred_query;
-
-/* ---- the listener ------------------------------------------------------------------------------------- */
-
-void hac_server_accept(hac_server *server)
-{
-    for (int i = 0; i < ACCEPTS_PER_WAKEUP; i++) {
-        int fd = HAC_FAILPOINT("server.accept", -1,
-                               accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
-        if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE) {
-                /* Out of descriptors: stop looking until the next tick, or this would spin. */
-                server->metrics.refused_connections[HAC_REFUSAL_DESCRIPTORS]++;
-                uv_poll_stop(&server->listener);
-            }
-            return;
-        }
-        hac_session_accept(server, fd);
-    }
-}
-
-static void on_connection(uv_poll_t *handle, int status, int events)
-{
-    (void)events;
-    if (status >= 0)
-        hac_server_accept(handle->data);
-}
-
-void hac_server_listen(hac_server *server)
-{
-    if (!uv_is_closing((uv_handle_t *)&server->listener) && !hac_leaving_is_deaf(server) && !server->probing)
-        uv_poll_start(&server->listener, UV_READABLE, on_connection);
-}
-
-/* ---- devices ------------------------------------------------------------------------------------------ */
+/* ---- the loop ---- */
 
 static void devices_changed(hac_server *server)
 {
-    server->machine_stale = true;
-    hac_server_kick(server);
+    server->machine.stale = true;
+    hac_jobs_kick(&server->jobs);
 }
 
-const hac_machine *hac_server_machine(hac_server *server)
-{
-    if (server->machine_stale) {
-        hac_devices_to_machine(&server->devices, server->models, &server->machine);
-        server->machine_stale = false;
-    }
-    for (size_t i = 0; i < server->devices.count; i++) {
-        server->machine.devices[i].usable = hac_device_usable(server->devices.items[i]);
-        server->machine.devices[i].backlog = hac_executors_backlog(&server->executors, (uint32_t)i);
-    }
-    return &server->machine;
-}
-
-/* ---- questions that wait ------------------------------------------------------------------------------ */
-
-static bool devices_settled(const hac_server *server)
-{
-    if (server->probing || server->reload.pending)
-        return false;
-    for (size_t i = 0; i < server->devices.count; i++)
-        if (server->devices.items[i]->state == HAC_DEVICE_UNTESTED && !server->devices.items[i]->retired)
-            return false;
-    return true;
-}
-
-bool hac_server_defer(hac_server *server, hac_session *session, const Hac__Client__Request *request)
-{
-    if (devices_settled(server) || session->pending >= HAC_SESSION_PENDING_MAX)
-        return false;
-    deferred_query *query = calloc(1, sizeof *query);
-    if (query == NULL)
-        return false;
-    query->session = session;
-    query->serial = request->serial;
-    query->topic = request->query->topic;
-    query->since_ns = hac_now_ns();
-    session->pending++;
-    hac_list_append(&server->deferred, &query->link);
-    return true;
-}
-
-void hac_server_forget_session(hac_server *server, const hac_session *session)
-{
-    deferred_query *query = NULL;
-    hac_image_forget_session(server, session);
-    hac_reload_forget_session(server, session);
-    hac_list_for_each (query, &server->deferred, deferred_query, link) {
-        if (query->session != session)
-            continue;
-        hac_list_remove(&query->link);
-        free(query);
-    }
-}
-
-static void answer_deferred(hac_server *server)
-{
-    bool settled = devices_settled(server);
-    uint64_t now = hac_now_ns();
-    deferred_query *query = NULL;
-    hac_list_for_each (query, &server->deferred, deferred_query, link) {
-        if (!settled && (double)(now - query->since_ns) * 1e-9 < SELF_TEST_SECONDS)
-            continue;
-        hac_list_remove(&query->link);
-        query->session->pending--;
-        hac_session_answer_query(query->session, query->serial, query->topic);
-        free(query);
-    }
-}
-
-/* ---- the loop ----------------------------------------------------------------------------------------- */
-
-void hac_server_close_handle(uv_handle_t *handle, void *context)
-{
-    (void)context;
-    if (!uv_is_closing(handle))
-        uv_close(handle, NULL);
-}
-
-unsigned hac_server_unfinished(const hac_server *server)
-{
-    return server->n_jobs - server->n_ended;
-}
-
-/* Ends the jobs that are late, and sleeps until the next one would be. */
-static void on_deadline(uv_timer_t *timer)
-{
-    hac_server_watch_deadlines(timer->data);
-}
-
-void hac_server_watch_deadlines(hac_server *server)
-{
-    double next = INFINITY;
-    hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link) {
-        double left = hac_job_time_left(job);
-        if (left <= 0)
-            hac_job_fail_late(job);
-        else if (left < next)
-            next = left;
-    }
-    if (isinf(next) || server->stopping)
-        uv_timer_stop(&server->deadline);
-    else
-        uv_timer_start(&server->deadline, on_deadline, (uint64_t)(fmin(next, 1e6) * 1e3) + 1, 0);
-}
-
-/* For the service manager: one line on what hacd is doing. */
+/* One line for the service manager on what hacd is doing. */
 static void tell_status(hac_server *server)
 {
-    unsigned users = 0, left = hac_server_unfinished(server);
+    unsigned users = 0, left = hac_jobs_unfinished(&server->jobs);
     hac_user *user = NULL;
     hac_list_for_each (user, &server->users.list, hac_user, link)
         users += user->held[HAC_SLOT_CONNECTIONS] > 0 || user->held[HAC_SLOT_JOBS] > 0;
     if (server->probing)
-        hac_notify_status(server->notify, "looking for devices");
+        hac_service_manager_status(server->notify, "looking for devices");
     else
-        hac_notify_status(server->notify, "%s%u jobs running, %u waiting; %u users; %u of %u devices usable",
-                          server->draining ? "leaving: " : "", server->n_active, left - server->n_active,
-                          users, hac_devices_usable(&server->devices), hac_devices_in_use(&server->devices));
+        hac_service_manager_status(
+            server->notify, "%s%u jobs running, %u waiting; %u users; %u of %u devices usable",
+            server->jobs.draining ? "leaving: " : "", server->jobs.n_active, left - server->jobs.n_active,
+            users, hac_devices_usable(&server->devices), hac_devices_in_use(&server->devices));
 }
 
-/* By what their models have learnt: a second on a fast device counts for more than one on a slow one. */
+/* Weighs the devices by what their models have learnt: a second on a fast device counts for more than one on
+ * a slow one. */
 static void weigh_devices(hac_server *server)
 {
-    double rates[HAC_DEVICES_MAX], most = 0;
+    double rates[HAC_DEVICES_MAX], max = 0;
     for (size_t i = 0; i < server->devices.count; i++) {
-        rates[i] = hac_answer_sort_rate(server, server->devices.items[i], HAC_TYPE_U32);
-        most = fmax(most, rates[i]);
+        rates[i] = hac_rate_sort(server->models, server->devices.items[i], HAC_TYPE_U32);
+        max = fmax(max, rates[i]);
     }
     for (size_t i = 0; i < server->devices.count; i++)
-        server->devices.items[i]->weight = rates[i] > 0 ? rates[i] / most : 1;
+        server->devices.items[i]->weight = rates[i] > 0 ? rates[i] / max : 1;
 }
 
-/* Once, where the client's input is long in coming: what is wrong with its beginning has been said by now. */
+/* Tells the client once that its job waits, if the input is long in coming. By then, errors in its beginning
+ * have been reported. */
 static void tell_of_waiting(hac_server *server)
 {
-    hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link)
-        if (job->waiting && job->last_event_ns == 0 && !hac_job_ended(job) &&
-            hac_job_seconds(job) > WAITING_SECONDS)
-            hac_job_send_event(job, hac_stream_memory_waits(job) ? "waits for memory" : "waits for input", "",
-                               "");
+    hacd_job *job = NULL;
+    hac_list_for_each (job, &server->jobs.list, hacd_job, link)
+        if (job->waiting && job->last_event_ns == 0 && !hacd_job_ended(job) &&
+            hacd_job_seconds(job) > WAITING_SECONDS)
+            hacd_job_send_event(job, hacd_job_waits_for_memory(job) ? "waits for memory" : "waits for input",
+                                "", "");
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -233,64 +83,62 @@ static void on_tick(uv_timer_t *timer)
     uint64_t now = hac_now_ns();
     hac_executors_check(&server->executors);
     hac_builders_check(&server->builders);
-    hac_image_check(server);
-    hac_jobs_expire(server);
+    hac_kernel_image_check(server);
+    hac_jobs_expire(&server->jobs);
     tell_of_waiting(server);
-    hac_stream_memory_check(server);
+    hac_jobs_check(&server->jobs);
     hac_reload_check(server);
-    if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
+    if ((double)(now - server->models_saved_ns) * 1e-9 > HAC_MODEL_STORE_SECONDS) {
         server->models_saved_ns = now;
         weigh_devices(server);
-        hac_saved_models_write(server);
-        hac_pool_trim(&server->users, TRIM_SECONDS);
-        if (hac_server_unfinished(server) == 0)
-            malloc_trim(0); /* a crowd's messages and jobs leave holes that malloc would keep */
+        hac_model_store_write(server);
+        hac_pool_trim(&server->users, HAC_POOL_IDLE_SECONDS);
+        if (hac_jobs_unfinished(&server->jobs) == 0)
+            malloc_trim(0); /* many messages and jobs leave holes that malloc would keep */
     }
     if (hac_executors_starve(&server->executors))
         hac_pool_trim(&server->users, 0);
-    answer_deferred(server);
-    if (!server->probing) /* else greetings wait in their sockets */
-        hac_sessions_check(server);
+    hac_deferred_questions_answer(server, hac_requests_answer_query);
+    if (!server->probing) /* while probing, hellos wait in their sockets */
+        hac_sessions_check(&server->sessions);
     hac_log_report(false);
-    hac_server_listen(server);
+    hac_listener_start(&server->listener);
     tell_status(server);
-    hac_server_kick(server); /* back-offs may have run out */
-    hac_leaving_consider(server);
+    hac_jobs_kick(&server->jobs); /* back-offs may have ended */
+    hac_shutdown_consider(server);
 }
 
 static void on_prepare(uv_prepare_t *handle)
 {
     hac_server *server = handle->data;
-    server->turn++;
-    for (int i = 0; server->kick && i < 8; i++) {
-        server->kick = false;
-        hac_scheduler_kick(server);
+    server->sessions.turn++;
+    if (server->jobs.deadlines_changed)
+        hac_deadlines_watch(&server->deadlines);
+    for (int i = 0; server->jobs.kick && i < 8; i++) {
+        server->jobs.kick = false;
+        if (!server->probing)
+            hac_scheduler_kick(&server->jobs);
     }
-    hac_jobs_answer(server);
-    answer_deferred(server);
-    if (server->n_ended > server->expire_above)
-        hac_jobs_expire(server);
-    if (hac_leaving_turn(server))
+    hac_jobs_answer(&server->jobs);
+    hac_deferred_questions_answer(server, hac_requests_answer_query);
+    if (server->jobs.n_ended > server->jobs.expire_above)
+        hac_jobs_expire(&server->jobs);
+    if (hac_shutdown_turn(server))
         uv_prepare_stop(handle);
     hac_metrics_turn(&server->metrics, uv_hrtime(), uv_metrics_idle_time(&server->loop));
-}
-
-void hac_server_kick(hac_server *server)
-{
-    server->kick = true;
 }
 
 static void on_builder_change(void *context, uint32_t device)
 {
     hac_server *server = context;
     const hac_server_device *d = server->devices.items[device];
-    hac_job *job = NULL;
-    hac_list_for_each (job, &server->active, hac_job, turn) {
+    hacd_job *job = NULL;
+    hac_list_for_each (job, &server->jobs.active, hacd_job, turn) {
         if (!job->progress)
             continue;
         char note[192];
         snprintf(note, sizeof note, "building kernels for %s (%s)", d->config.name, d->build_note);
-        hac_job_send_event(job, "build", d->config.name, note);
+        hacd_job_send_event(job, "build", d->config.name, note);
     }
     devices_changed(server);
 }
@@ -299,7 +147,7 @@ static void on_forget_buffer(void *context, hac_pool_buffer *buffer)
 {
     hac_server *server = context;
     hac_executors_forget_buffer(&server->executors, buffer);
-    hac_sessions_forget_buffer(server, buffer);
+    hac_sessions_forget_buffer(&server->sessions, buffer);
 }
 
 /* ---- memory that goes back to the system -------------------------------------------------------------- */
@@ -333,7 +181,7 @@ static void on_discard(void *context, int fd, uint64_t bytes)
     }
     d->fd = fd;
     d->bytes = bytes;
-    if (hac_queue_work(&server->loop, &d->work, discard_run, discard_done) != 0)
+    if (hac_blocking_work_queue(&server->loop, &d->work, discard_run, discard_done) != 0)
         discard_run(&d->work);
 }
 
@@ -349,10 +197,10 @@ static void on_signal(uv_signal_t *handle, int number)
                            "reload: %s; the old configuration stays", err.message);
         return;
     }
-    if (server->draining) /* the second one means now */
-        hac_leaving_now(server);
+    if (server->jobs.draining) /* the second signal means now */
+        hac_shutdown_now(server);
     else
-        hac_leaving_drain(server, number == SIGTERM ? "SIGTERM" : "SIGINT");
+        hac_shutdown_drain(server, number == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
 /* ---- life --------------------------------------------------------------------------------------------- */
@@ -372,7 +220,7 @@ static void init_executors(hac_server *server)
     e->scratch_directory = server->options.scratch_directory;
     e->events = (hac_executor_events){hac_scheduler_done, hac_scheduler_lost, hac_scheduler_starved,
                                       hac_scheduler_gone, hac_scheduler_changed};
-    e->context = server;
+    e->context = &server->jobs;
     e->metrics = &server->metrics;
 
     hac_builders *b = &server->builders;
@@ -389,25 +237,71 @@ static void init_executors(hac_server *server)
     hac_builders_init(b);
 }
 
+static void on_session_closed(hac_session *session)
+{
+    hac_server *server = session->sessions->context;
+    hacd_job_clients_session_closed(&server->jobs, session);
+    hac_kernel_image_forget_session(server, session);
+    hac_reload_forget_session(server, session);
+    hac_deferred_questions_forget_session(server, session);
+}
+
+/* Gives each part what it needs of the others. */
+static void init_books(hac_server *server)
+{
+    uint64_t now = hac_now_ns();
+    server->machine.devices = &server->devices;
+    server->machine.models = server->models;
+    server->machine.executors = &server->executors;
+
+    server->tuning = (hac_tuning){server->options.state_directory, &server->executors, &server->machine};
+
+    hac_sessions *s = &server->sessions;
+    s->idle_since_ns = now;
+    s->loop = &server->loop;
+    s->users = &server->users;
+    s->config = &server->config;
+    s->decoder = server->client_decoder;
+    s->closer = server->closer;
+    s->metrics = &server->metrics;
+    s->handle = hac_requests_handle;
+    s->closed = on_session_closed;
+    s->context = server;
+
+    hac_jobs *j = &server->jobs;
+    j->next_id = 1;
+    j->idle_since_ns = now;
+    j->events = (hacd_job_events){hacd_job_clients_ended, hacd_job_clients_over};
+    j->devices = &server->devices;
+    j->users = &server->users;
+    j->executors = &server->executors;
+    j->builders = &server->builders;
+    j->machine = &server->machine;
+    j->tuning = &server->tuning;
+    j->models = server->models;
+    j->sorts = server->sorts;
+    j->metrics = &server->metrics;
+    j->closer = server->closer;
+}
+
 static hac_status init_state(hac_server *server, hac_error *err)
 {
     static const uint64_t nothing[HAC_SLOTS];
     static const hac_user_limits none;
-    hac_list_init(&server->sessions);
-    hac_list_init(&server->jobs);
-    hac_list_init(&server->queued);
-    hac_list_init(&server->active);
-    hac_list_init(&server->answering);
+    hac_list_init(&server->sessions.list);
+    hac_list_init(&server->jobs.list);
+    hac_list_init(&server->jobs.queued);
+    hac_list_init(&server->jobs.active);
+    hac_list_init(&server->jobs.answering);
     hac_list_init(&server->deferred);
     hac_list_init(&server->reload.waiters);
     hac_users_init(&server->users, nothing, &none, on_forget_buffer, server);
     server->users.discard = on_discard;
-    server->next_job = server->next_dispatch = 1;
-    server->started_ns = server->idle_since_ns = hac_now_ns();
+    server->started_ns = hac_now_ns();
     struct stat info;
     if (server->options.socket_path[0] != '\0' && stat(server->options.socket_path, &info) == 0)
         server->socket_inode = info.st_ino;
-    hac_status status = hac_closer_new(&server->closer, err);
+    hac_status status = hac_deferred_close_new(&server->closer, err);
     if (status == HAC_OK)
         status = hac_decoder_new(&server->client_decoder, err);
     if (status == HAC_OK)
@@ -421,11 +315,13 @@ static hac_status init_state(hac_server *server, hac_error *err)
     if (status != HAC_OK)
         return status;
     init_executors(server);
-    hac_saved_models_read(server);
+    init_books(server);
+    hac_model_store_read(server);
     return HAC_OK;
 }
 
-/* Until the loop has ended, which it does not keep from that: a signal must not end hacd while it leaves. */
+/* The handles do not keep the loop alive, but signals are handled until it ends: a signal must not kill hacd
+ * while it shuts down. */
 static void watch_signal(hac_server *server, uv_signal_t *handle, int number)
 {
     handle->data = server;
@@ -437,16 +333,16 @@ static void watch_signal(hac_server *server, uv_signal_t *handle, int number)
 static hac_status init_loop(hac_server *server, hac_error *err)
 {
     uv_loop_t *loop = &server->loop;
-    hac_status status = hac_notify_new(loop, &server->notify, err);
+    hac_status status = hac_service_manager_new(loop, &server->notify, err);
     if (status != HAC_OK)
         return status;
-    int r = uv_poll_init(loop, &server->listener, server->options.listener);
-    if (r != 0)
-        return hac_fail(err, HAC_IO, "cannot listen: %s", uv_strerror(r));
-    server->listener.data = server->tick.data = server->deadline.data = server->prepare.data = server;
+    status = hac_listener_init(&server->listener, loop, server->options.listener, &server->sessions, err);
+    if (status != HAC_OK)
+        return status;
+    server->tick.data = server->prepare.data = server;
     uv_timer_init(loop, &server->tick);
     uv_timer_start(&server->tick, on_tick, TICK_MS, TICK_MS);
-    uv_timer_init(loop, &server->deadline);
+    hac_deadlines_init(&server->deadlines, loop, &server->jobs);
     uv_prepare_init(loop, &server->prepare);
     uv_prepare_start(&server->prepare, on_prepare);
     watch_signal(server, &server->on_term, SIGTERM);
@@ -457,10 +353,10 @@ static hac_status init_loop(hac_server *server, hac_error *err)
 
 static void deinit(hac_server *server)
 {
-    hac_saved_models_write_now(server);
-    hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link)
-        hac_job_free(job);
+    hac_model_store_write_now(server);
+    hacd_job *job = NULL;
+    hac_list_for_each (job, &server->jobs.list, hacd_job, link)
+        hacd_job_free(job);
     hac_pool_trim(&server->users, 0);
     hac_users_deinit(&server->users);
     hac_builders_deinit(&server->builders);
@@ -475,8 +371,8 @@ static void deinit(hac_server *server)
     free(server->profile_problems);
     hac_scratch_remove_now(server->options.scratch_directory);
     hac_close(server->options.scratch_lock);
-    hac_notify_free(server->notify);
-    hac_closer_free(server->closer);
+    hac_service_manager_free(server->notify);
+    hac_deferred_close_free(server->closer);
 }
 
 hac_status hac_server_open(const hac_server_options *options, hac_server **ret, hac_error *err)
@@ -486,8 +382,7 @@ hac_status hac_server_open(const hac_server_options *options, hac_server **ret, 
         return hac_fail_no_memory(err);
     server->options = *options;
     uv_loop_init(&server->loop);
-    uv_loop_configure(&server->loop,
-                      UV_METRICS_IDLE_TIME); /* else a turn's work cannot be told from its wait */
+    uv_loop_configure(&server->loop, UV_METRICS_IDLE_TIME); /* tells the work of a turn from its wait */
     hac_status status = init_state(server, err);
     if (status == HAC_OK)
         status = init_loop(server, err);
@@ -504,7 +399,7 @@ hac_status hac_server_open(const hac_server_options *options, hac_server **ret, 
 void hac_server_close(hac_server *server)
 {
     hac_metrics_http_stop(server);
-    uv_walk(&server->loop, hac_server_close_handle, NULL);
+    uv_walk(&server->loop, hac_close_handle, NULL);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     uv_loop_close(&server->loop);
     deinit(server);
@@ -513,16 +408,17 @@ void hac_server_close(hac_server *server)
     free(server);
 }
 
-/* What is left of hacd's life is short and to be finished: models are written, scratch files removed. */
+/* The rest of hacd's life is short and must be completed: it writes the models and removes scratch files. */
 static void ignore_signals(hac_server *server)
 {
     uv_signal_t *const handles[] = {&server->on_term, &server->on_int, &server->on_hup};
-    /* This thread alone takes signals (work.h): one that comes meanwhile waits, and is dropped. */
+    /* Only this thread takes signals (blocking_work.h). A signal that comes meanwhile is blocked, then
+     * dropped. */
     sigset_t before;
     hac_block_signals(&before);
     for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++) {
         int number = handles[i]->signum;
-        uv_signal_stop(handles[i]); /* makes it the default, which kills */
+        uv_signal_stop(handles[i]); /* restores the default action, which kills */
         (void)signal(number, SIG_IGN);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

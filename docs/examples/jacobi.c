@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors as the inputs of a logic file: A x = b, solved by jacobi.yaml on whatever the machine has. A is n x
- * n: 4 on the diagonal, -1 beside it; b is such that x is 1, 2 … n.
+ * Passes vectors to a logic file: jacobi.yaml solves A x = b on the devices of the machine. A is n x n: 4 on
+ * the diagonal, -1 beside it; b is such that x is 1, 2 … n.
  *
  *     cc jacobi.c $(pkg-config --cflags --libs hac-opsplit) -o jacobi && ./jacobi jacobi.yaml 1000
  */
@@ -69,7 +69,7 @@ static hac_status print(const hac_vector *x, hac_error *err)
     while (status == HAC_OK && (status = hac_vector_next(walk, &entry, err)) == HAC_OK)
         printf("%" PRIu64 " %.6f\n", entry.row, entry.value.f64);
     hac_vector_iter_free(walk);
-    return status == HAC_NOT_FOUND ? HAC_OK : status; /* that is the end */
+    return status == HAC_NOT_FOUND ? HAC_OK : status; /* the end */
 }
 
 int main(int argc, char **argv)
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     hac_client *client = NULL;
     hac_vector *v[INPUTS] = {NULL}, *x = NULL;
 
-    /* the system's daemon, or one of our own, which is started if need be */
+    /* The daemon of the system, or a private one, which is started if need be. */
     int failed =
         hac_client_connect(NULL, &client, &err) != HAC_OK || make_inputs(client, v, n, &err) != HAC_OK ||
         solve(client, argc > 1 ? argv[1] : "jacobi.yaml", v, &x, &err) != HAC_OK || print(x, &err) != HAC_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * y = A x on whatever the machine has: the sparse matrix A and the vector x are filled element by element, a
- * sub-operator multiplies them, and its result is walked. A is n x n: 2 on the diagonal, -1 beside it.
+ * Computes y = A x on the devices of the machine. The program fills the sparse matrix A and the vector x
+ * element by element, a sub-operator multiplies them, and the program reads the result. A is n x n: 2 on the
+ * diagonal, -1 beside it.
  *
  *     cc vectors.c $(pkg-config --cflags --libs hac) -o vectors && ./vectors 1000
  */
@@ -11,7 +12,7 @@
 
 #include <hac/vector.h>
 
-/* A's rows backwards, as if they had come so: keys may be in any order. */
+/* Emits the rows of A in reverse, because keys may come in any order. */
 static hac_status fill(hac_vector *a, hac_vector *x, uint64_t n, hac_error *err)
 {
     hac_status status = HAC_OK;
@@ -27,7 +28,7 @@ static hac_status fill(hac_vector *a, hac_vector *x, uint64_t n, hac_error *err)
     return status;
 }
 
-/* One task: the sub-operator `op.spmv` over y (written), A and x. <hac/op.h> says what it takes. */
+/* One task: the codelet op.spmv over y (written), A and x. <hac/op.h> has its operands. */
 static hac_status multiply(hac_job *job, hac_vector *const vectors[3], uint64_t n, hac_error *err)
 {
     struct {
@@ -70,7 +71,7 @@ static hac_status print(const hac_vector *y, hac_error *err)
     while (status == HAC_OK && (status = hac_vector_next(walk, &entry, err)) == HAC_OK)
         printf("%" PRIu64 " %g\n", entry.row, entry.value.f64);
     hac_vector_iter_free(walk);
-    return status == HAC_NOT_FOUND ? HAC_OK : status; /* that is the end */
+    return status == HAC_NOT_FOUND ? HAC_OK : status; /* the end */
 }
 
 int main(int argc, char **argv)
@@ -85,13 +86,13 @@ int main(int argc, char **argv)
     hac_ops ops = HAC_OPS_INIT;
     ops.name = "vectors";
 
-    /* the system's daemon, or one of our own, which is started if need be */
+    /* The daemon of the system, or a private one, which is started if need be. */
     int failed = hac_client_connect(NULL, &client, &err) != HAC_OK ||
                  hac_vector_new(&matrix, &a, &err) != HAC_OK || hac_vector_new(&vector, &x, &err) != HAC_OK ||
                  fill(a, x, n, &err) != HAC_OK ||
                  hac_vector_finish(a, client, &err) != HAC_OK || /* into memory shared with the devices */
                  hac_vector_finish(x, client, &err) != HAC_OK ||
-                 hac_vector_room(&vector, client, &y, &err) != HAC_OK ||
+                 hac_vector_alloc(&vector, client, &y, &err) != HAC_OK ||
                  hac_ops_begin(client, &ops, &job, &err) != HAC_OK ||
                  multiply(job, (hac_vector *const[]){y, a, x}, n, &err) != HAC_OK ||
                  hac_ops_finish(job, NULL, &err) != HAC_OK || print(y, &err) != HAC_OK;

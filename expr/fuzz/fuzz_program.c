@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: bytes that may be a program. One that is read must be written back to the same bytes, run
- * on columns of all that it reads, and give strings that lie within what they point into.
+ * libFuzzer target: bytes that may be a program. A valid program must be written back to the same bytes, run
+ * on columns of its input types, and give strings that lie within their bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,10 @@ static void must(bool condition)
         abort();
 }
 
-static void make_column(hac_value_type type, hac_vector *ret)
+static void make_column(hac_value_type type, hac_column *ret)
 {
     hac_repr repr = hac_repr_of(type);
-    *ret = (hac_vector){.type = type};
+    *ret = (hac_column){.type = type};
     if (repr == HAC_REPR_NONE)
         return;
     size_t size = hac_repr_size(repr) * HAC_BATCH_ROWS;
@@ -45,7 +45,7 @@ static void make_column(hac_value_type type, hac_vector *ret)
     }
 }
 
-static void look_at(const hac_vector *output)
+static void look_at(const hac_column *output)
 {
     unsigned sum = 0;
     const hac_string_ref *refs = output->values;
@@ -63,8 +63,8 @@ static void look_at(const hac_vector *output)
 
 static void run(const hac_program *program)
 {
-    hac_vector *columns = calloc(program->n_inputs + 1, sizeof *columns);
-    hac_vector *outputs = calloc(program->n_outputs + 1, sizeof *outputs);
+    hac_column *columns = calloc(program->n_inputs + 1, sizeof *columns);
+    hac_column *outputs = calloc(program->n_outputs + 1, sizeof *outputs);
     hac_machine_c *machine = NULL;
     must(columns != NULL && outputs != NULL);
     for (size_t i = 0; i < program->n_inputs; i++)
@@ -83,7 +83,7 @@ static void run(const hac_program *program)
     free(outputs);
 }
 
-/* As a filter, where it is one. */
+/* Splits the program into conjuncts, if it is a filter. */
 static void take_apart(const hac_program *program)
 {
     hac_conjuncts conjuncts = {0};

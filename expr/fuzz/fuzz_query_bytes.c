@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled queries from hostile bytes: what is taken can be written again, and its programs run. */
+/* Compiled queries from hostile bytes: a query that is accepted can be written again, and its programs run.
+ * */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries from hostile text: the lines of the input are schema, where, group by, select, order by. What
- * compiles can be written, reads back the same, and runs. */
+/* Queries from hostile text. The lines of the input are schema, where, group by, select and order by. A query
+ * that compiles can be written, reads back the same, and runs. The whole input is also a SQL statement. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/partial.h"
+#include "expr/sql.h"
 #include "run_on_zeros.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,7 +33,19 @@ static void check_query(const hac_query *query)
     run_query_on_zeros(query);
 }
 
-/* A query in two steps has texts of its own, which compile or do not. */
+/* A statement is split, or refused with a place. */
+static void check_sql(const char *text)
+{
+    hac_sql_select select;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_sql_select_parse(text, &select, &err);
+    check(status == HAC_OK || status == HAC_INVALID || status == HAC_NO_MEMORY);
+    check(status != HAC_OK || (select.source != NULL && select.clauses[HAC_SQL_SELECT].text != NULL));
+    check(status != HAC_INVALID || strncmp(err.message, "SQL: character ", 15) == 0);
+    hac_sql_select_clear(&select);
+}
+
+/* The texts of a query in two steps may compile or not. */
 static void check_partial(char *const *parts)
 {
     hac_partial partial;
@@ -46,7 +59,7 @@ static void check_partial(char *const *parts)
                                .select = partial.part_select,
                                .order_by = partial.part_order_by,
                                .limit = 10,
-                               .source = {.format = HAC_FORMAT_JSONL}};
+                               .source = {.format = HAC_INPUT_JSONL}};
         hac_query *query = NULL;
         if (hac_query_compile(&text, NULL, &query, &err) == HAC_OK)
             check(query->aggregates == !partial.rows || (partial.n_values == 0 && parts[2] != NULL));
@@ -61,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (text == NULL)
         return 0;
     memcpy(text, data, size);
+    check_sql(text);
     for (size_t i = 0; i < 5 && rest != NULL; i++)
         parts[i] = strsep(&rest, "\n");
     hac_query_text query_text = {.schema = parts[0],
@@ -69,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .select = parts[3],
                                  .order_by = parts[4],
                                  .limit = 10,
-                                 .source = {.format = HAC_FORMAT_JSONL}};
+                                 .source = {.format = HAC_INPUT_JSONL}};
     hac_query *query = NULL;
     hac_error err = HAC_ERROR_NONE;
     hac_status status = hac_query_compile(&query_text, NULL, &query, &err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the seeds of query_text and query_bytes into DIRECTORY/{query_text,query_bytes}: run it after a
- * change of the format, and commit what it writes. */
+/* Writes the seeds of query_text and query_bytes into DIRECTORY/{query_text,query_bytes}. Run it after a
+ * change of the format, and commit the files. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static void write_seed(const char *directory, size_t i)
                             .select = seeds[i].select,
                             .order_by = seeds[i].order_by,
                             .limit = 10,
-                            .source = {.format = HAC_FORMAT_JSONL}};
+                            .source = {.format = HAC_INPUT_JSONL, .options = {.skip_errors = 1}}};
     if (hac_query_compile(&parts, NULL, &query, &err) != HAC_OK ||
         hac_query_write(query, &bytes, &err) != HAC_OK) {
         fprintf(stderr, "%s: %s\n", seeds[i].name, err.message);

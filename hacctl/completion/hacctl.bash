@@ -26,10 +26,10 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune sort splice pipe mapreduce parquet kernels opsplit explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
+    local commands='devices calibrate tune query sort splice pipe mapreduce parquet kernels opsplit explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
     local groups='parquet kernels opsplit'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
-    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --io --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size --device --interval --input --placement --threshold --components'
+    local values='--type --algorithm --scheme --fold --items --input-format --key --where --group-by --select --order-by --limit --engine --hot-keys --centroids --with --input --placement --threshold --components --parse --split-size --io --input-size --schema --infer --delimiter --null --byte-order --on-error -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --priority --deadline --memory --determinism --trace --receipt --format --profiles --device --interval --socket --sample --hot-share --work-groups --work-items'
     COMPREPLY=()
     # bash cuts --type=u32 into three words
     if [[ $cur == '=' ]]; then
@@ -52,13 +52,42 @@ _hacctl() {
         fi
     done
     case $prev in
-    --socket) _hacctl_paths -f; return ;;
     --type) _hacctl_words u32 i32 f32 u64 i64 f64; return ;;
-    -o | --output) _hacctl_paths -f; return ;;
     --algorithm) _hacctl_words auto bitonic radix; return ;;
     --scheme) _hacctl_words auto proportional lower upper none; return ;;
     --fold) _hacctl_words auto none; return ;;
     --items) return ;;
+    --input-format) _hacctl_words csv parquet; return ;;
+    --key) return ;;
+    --where) return ;;
+    --group-by) return ;;
+    --select) return ;;
+    --order-by) return ;;
+    --limit) return ;;
+    --engine) _hacctl_words auto host device; return ;;
+    --hot-keys) _hacctl_words on off; return ;;
+    --centroids) _hacctl_paths -f; return ;;
+    --with) _hacctl_paths -f; return ;;
+    --input) _hacctl_paths -f; return ;;
+    --placement) _hacctl_words measured rule; return ;;
+    --threshold) return ;;
+    --components) return ;;
+    --parse) _hacctl_words csv tsv jsonl lines words kv fixed parquet lengths typedbytes; return ;;
+    --split-size) return ;;
+    --io) _hacctl_words text typedbytes; return ;;
+    --input-size) return ;;
+    --schema) return ;;
+    --infer) _hacctl_words on off; return ;;
+    --delimiter) return ;;
+    --null) return ;;
+    --byte-order) _hacctl_words little big; return ;;
+    --on-error) _hacctl_words fail skip; return ;;
+    -o | --output) _hacctl_paths -f; return ;;
+    --output-format) _hacctl_words csv json parquet; return ;;
+    --codec) _hacctl_words zstd none snappy gzip lz4; return ;;
+    --row-group-size) return ;;
+    --row-group-rows) return ;;
+    --block-size) return ;;
     --devices) _hacctl_device_list; return ;;
     --priority) return ;;
     --deadline) return ;;
@@ -66,43 +95,15 @@ _hacctl() {
     --determinism) _hacctl_words exact fast; return ;;
     --trace) _hacctl_paths -f; return ;;
     --receipt) _hacctl_paths -f; return ;;
-    --parse) _hacctl_words csv tsv jsonl lines words kv fixed lengths typedbytes parquet; return ;;
-    --schema) return ;;
-    --where) return ;;
-    --group-by) return ;;
-    --select) return ;;
-    --order-by) return ;;
-    --limit) return ;;
-    --output-format) _hacctl_words csv json parquet; return ;;
-    --delimiter) return ;;
-    --null) return ;;
-    --byte-order) _hacctl_words little big; return ;;
-    --on-error) _hacctl_words fail skip; return ;;
-    --way) _hacctl_words auto host flow-c; return ;;
-    --hot-keys) _hacctl_words on off; return ;;
+    --format) _hacctl_words text json svg; return ;;
+    --profiles) _hacctl_paths -d; return ;;
+    --device) _hacctl_device_list; return ;;
+    --interval) return ;;
+    --socket) _hacctl_paths -f; return ;;
     --sample) return ;;
     --hot-share) return ;;
     --work-groups) return ;;
     --work-items) return ;;
-    --split-size) return ;;
-    --io) _hacctl_words text typedbytes; return ;;
-    --centroids) _hacctl_paths -f; return ;;
-    --with) _hacctl_paths -f; return ;;
-    --input-format) _hacctl_words csv parquet; return ;;
-    --key) return ;;
-    --codec) _hacctl_words zstd none snappy gzip lz4; return ;;
-    --row-group-size) return ;;
-    --row-group-rows) return ;;
-    --block-size) return ;;
-    --format) _hacctl_words text json svg; return ;;
-    --profiles) _hacctl_paths -d; return ;;
-    --input-size) return ;;
-    --device) _hacctl_device_list; return ;;
-    --interval) return ;;
-    --input) _hacctl_paths -f; return ;;
-    --placement) _hacctl_words measured rule; return ;;
-    --threshold) return ;;
-    --components) return ;;
     esac
     case $command in
     '') if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi ;;
@@ -116,25 +117,28 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --detach --priority --deadline --memory --trace --receipt "$global"; else _hacctl_words "$(_hacctl_names devices)"; fi
         ;;
     tune)
-        if [[ $cur == -* ]]; then _hacctl_words --detach --priority --deadline --memory --trace --receipt "$global"; else _hacctl_words "$(_hacctl_names devices)"; fi
+        if [[ $cur == -* ]]; then _hacctl_words --detach --priority --deadline --memory --trace --receipt --show --revert --reset "$global"; else _hacctl_words "$(_hacctl_names devices)"; fi
+        ;;
+    query)
+        if [[ $cur == -* ]]; then _hacctl_words --where --group-by --select --order-by --limit --distinct --engine --hot-keys --parse --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; fi
         ;;
     sort)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt --schema --output-format --delimiter --no-header --null --byte-order --on-error --input-format --key --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --descending --argsort --raw --algorithm --scheme --fold --input-format --key --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
         ;;
     splice)
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --where --group-by --select --order-by --limit --distinct --engine --hot-keys --parse --split-size --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; fi
         ;;
     pipe)
-        if [[ $cur == -* ]]; then _hacctl_words --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --delimiter --no-header --header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --io "$global"; fi
+        if [[ $cur == -* ]]; then _hacctl_words --where --group-by --select --order-by --limit --distinct --engine --hot-keys --parse --split-size --io --schema --infer --header --no-header --delimiter --null --byte-order --on-error --trim --devices --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; fi
         ;;
     mapreduce)
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count k-means matrix-multiply' -- "$cur"); fi
+        if [[ $cur == -* ]]; then _hacctl_words --where --group-by --select --order-by --limit --distinct --engine --hot-keys --centroids --with --parse --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count k-means matrix-multiply' -- "$cur"); fi
         ;;
     'parquet query')
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --where --group-by --select --order-by --limit --distinct --engine --hot-keys --parse --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet convert')
-        if [[ $cur == -* ]]; then _hacctl_words --type --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --delimiter --no-header --null --byte-order --on-error --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --parse --schema --infer --no-header --delimiter --null --byte-order --on-error --trim --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet inspect')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
@@ -143,7 +147,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words -o --output --device "$global"; fi
         ;;
     'opsplit run')
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --input --placement --threshold --components --kernels "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --input --placement --threshold --components --kernels -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
         ;;
     'opsplit check')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
@@ -155,10 +159,10 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words "$global"; elif ((after == 0)); then _hacctl_words list show add remove; else _hacctl_paths -f; fi
         ;;
     explain)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --input-size --input --placement --threshold --components --kernels "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet opsplit; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; [[ $prev == opsplit ]] && _hacctl_words run; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --descending --argsort --raw --algorithm --scheme --fold --items --input-format --key --where --group-by --select --order-by --limit --distinct --engine --hot-keys --centroids --with --input --placement --threshold --components --kernels --parse --split-size --input-size --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --format --sample --hot-share --work-groups --work-items "$global"; elif ((after == 0)); then _hacctl_words query sort splice mapreduce parquet opsplit; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; [[ $prev == opsplit ]] && _hacctl_words run; fi
         ;;
     simulate)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size --input --placement --threshold --components --kernels "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --descending --argsort --raw --algorithm --scheme --fold --items --input-format --key --where --group-by --select --order-by --limit --distinct --engine --hot-keys --centroids --with --input --placement --threshold --components --kernels --parse --split-size --input-size --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --format --profiles --sample --hot-share --work-groups --work-items "$global"; elif ((after == 0)); then _hacctl_words query sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
         ;;
     jobs)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi

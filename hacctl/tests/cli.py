@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of hacctl from the outside share: a folder, and a program that is run in it.
+"""What the tests that run hacctl share: a folder, and a program that is run in it.
 
 A test is called with the program as its argument: hacctl_fake, the program with fake_hac.c behind it, which needs no
 daemon and lets the test choose what goes wrong, or hacctl with libhac and a private hacd (HAC_LIBEXEC names its
@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
-COMMANDS = ("devices calibrate tune sort splice pipe mapreduce parquet+query parquet+convert parquet+inspect kernels+build "
+COMMANDS = ("devices calibrate tune query sort splice pipe mapreduce parquet+query parquet+convert parquet+inspect kernels+build "
             "opsplit+run opsplit+check opsplit+op opsplit+subop explain simulate jobs show why wait result cancel log trace "
             "doctor top metrics reload drain version completion help").split()
 COMMANDS = [command.replace("+", " ") for command in COMMANDS]
@@ -61,7 +61,7 @@ class Case(unittest.TestCase):
                                 stderr=subprocess.PIPE, **more)
 
     def handles(self, process, number=signal.SIGINT):
-        """Waits until the program has a handler of its own for the signal, which would just end it before."""
+        """Waits until the program has installed its handler: before that, the signal would just kill it."""
         status = Path("/proc", str(process.pid), "status")
         for _ in range(3000):
             caught = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
@@ -83,7 +83,7 @@ class Case(unittest.TestCase):
         return out
 
     def bad(self, code, *words, says="", **more):
-        """Fails with this code and one line, which says that; nothing is on standard output."""
+        """Expects this exit code, one line of error that contains `says`, and nothing on standard output."""
         got, out, err = self.run_it(*words, **more)
         self.assertEqual(got, code, f"{words}: {err}")
         self.assertRegex(err, r"\Ahacctl: [^\n]+\n\Z")
@@ -93,7 +93,7 @@ class Case(unittest.TestCase):
 
 
 class Fake(Case):
-    """With tests/fake_hac.c: what the daemon says is chosen."""
+    """Tests with fake_hac.c: the test chooses what the daemon answers."""
 
     def setUp(self):
         super().setUp()

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * <hac/hac.h> without a daemon, for hacctl's tests: jobs are done in this process, and the environment says
- * what is to happen:
+ * <hac/hac.h> without a daemon, for hacctl's tests: this process does the jobs, and the environment decides
+ * what happens:
  *
  *     FAKE_HAC_CONNECT=N    connecting fails with status N
- *     FAKE_HAC_SUBMIT=N     submitting does
+ *     FAKE_HAC_SUBMIT=N     submitting a job fails with status N
  *     FAKE_HAC_JOB=N        the job fails with status N
  *     FAKE_HAC_SECONDS=S    the job takes S seconds, and reports progress
- *     FAKE_HAC_ANSWERS=DIR  answers to queries: DIR/<topic number>
- *     FAKE_HAC_CALLS=FILE   every call is added there as a line
+ *     FAKE_HAC_ANSWERS=DIR  answers to questions: DIR/<topic number>
+ *     FAKE_HAC_CALLS=FILE   every call is appended there as a line
  */
 #include <errno.h>
 #include <hac/hac.h>
@@ -176,6 +176,12 @@ uint64_t hac_job_bytes(const hac_job *job)
     return job->bytes;
 }
 
+const char *hac_job_assumed(const hac_job *job)
+{
+    (void)job;
+    return "";
+}
+
 const char *hac_job_text(const hac_job *job)
 {
     return job->text;
@@ -276,7 +282,7 @@ static int compare(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-/* The whole rest of the input, whatever it is. */
+/* Reads the rest of the input. */
 static hac_status read_all(hac_job *job, int fd, hac_error *err)
 {
     size_t room = 1 << 20;
@@ -330,22 +336,25 @@ static const char *or_none(const char *text)
 
 static void record_query(const char *what, size_t sources, const hac_query_options *o)
 {
+    const hac_input_options *in = &o->input_options;
     record(
         "%s sources=%zu format=%d schema=%s where=%s group=%s select=%s order=%s limit=%lld out=%d "
         "delimiter=%d no_header=%d skip=%d null=%s hot=%d sample=%u share=%u groups=%u items=%u devices=%zu "
-        "detach=%d fast=%d way=%d big=%d splits=%d sort=%d",
+        "detach=%d fast=%d engine=%d big=%d splits=%d sort=%d",
         what, sources, (int)o->input_format, or_none(o->schema), or_none(o->where), or_none(o->group_by),
-        or_none(o->select), or_none(o->order_by), (long long)o->limit, (int)o->result_format, o->delimiter,
-        o->no_header, o->skip_errors, or_none(o->null_text), (int)o->hot_keys, o->sample, o->hot_share,
-        o->work_groups, o->work_items, o->job.n_devices, o->job.detach, o->job.fast, (int)o->way,
-        o->big_endian, o->plan_splits, o->sort_rows);
+        or_none(o->select), or_none(o->order_by), (long long)o->limit, (int)o->result_format, in->delimiter,
+        in->no_header, in->skip_errors, in->null_text[0] != '\0' ? in->null_text : "-", (int)o->hot_keys,
+        o->sample, o->hot_share, o->work_groups, o->work_items, o->job.n_devices, o->job.detach, o->job.fast,
+        (int)o->engine, in->big_endian, o->plan_splits, o->sort_rows);
+    if (o->distinct || o->select_only)
+        record("also distinct=%d only=%d infer=%d", o->distinct, o->select_only, o->infer_schema);
     if (o->result_format == HAC_RESULT_PARQUET)
         record("parquet codec=%d group=%llu rows=%llu block=%llu", (int)o->parquet.compression,
                (unsigned long long)o->parquet.group_bytes, (unsigned long long)o->parquet.group_rows,
                (unsigned long long)o->parquet.block_bytes);
 }
 
-/* The result is the files, one after the other; FAKE_HAC_TEXT is what there is to say of it. */
+/* The result is the contents of the files, one after the other; FAKE_HAC_TEXT is the remark on it. */
 hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names, size_t n_files,
                            const hac_query_options *options, hac_job **ret_job, hac_error *err)
 {
@@ -381,14 +390,14 @@ hac_status hac_query_stream(hac_client *client, int fd, const char *name, const 
     return hac_query_files(client, &fd, &name, 1, options, ret_job, err);
 }
 
-/* Whether rows go out as they come: of no aggregate, without an order, and not as a Parquet file. */
+/* Whether rows are handed out while the job runs: without aggregates and order, and not as a Parquet file. */
 static bool gives_rows(const hac_query_options *o)
 {
     return o->group_by == NULL && o->order_by == NULL && o->result_format != HAC_RESULT_PARQUET &&
            (o->select == NULL || strstr(o->select, "count(") == NULL);
 }
 
-/* Until there is something to read, or `stop_fd` says that there is no need to any more. */
+/* Waits until there is something to read, or until `stop_fd` is readable. */
 static hac_status await(int fd, int stop_fd, hac_error *err)
 {
     struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
@@ -425,7 +434,7 @@ static hac_status pass_on(const hac_splits *splits, const hac_query_options *opt
     }
 }
 
-/* The result is the inputs, one after the other, at once or at the end. */
+/* The result is the inputs, one after the other, handed out at once or at the end. */
 hac_status hac_query_splits(hac_client *client, const hac_splits *splits, const hac_query_options *options,
                             hac_job **ret_job, hac_error *err)
 {
@@ -464,7 +473,7 @@ hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes
     return HAC_OK;
 }
 
-/* The answer is the file. */
+/* The answer is the content of the file. */
 hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, const hac_job_options *options,
                                 hac_job **ret_job, hac_error *err)
 {
@@ -477,7 +486,7 @@ hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, co
 
 /* ---- questions ---- */
 
-/* The file of that name below FAKE_HAC_ANSWERS. */
+/* Reads the file of that name below FAKE_HAC_ANSWERS. */
 static hac_status answer(const char *name, char **ret, hac_error *err)
 {
     char path[4096];
@@ -519,26 +528,25 @@ hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_o
     return answer(name, ret_text, err);
 }
 
-hac_status hac_explain_query(hac_client *client, const uint64_t *sources, size_t n_sources,
-                             const hac_query_options *options, hac_plan_format format, char **ret_text,
-                             hac_error *err)
+hac_status hac_explain_query(hac_client *client, const hac_planned_query *query, hac_plan_format format,
+                             char **ret_text, hac_error *err)
 {
     char name[32];
     (void)client;
-    record_query("explain", n_sources, options);
-    for (size_t i = 0; i < n_sources; i++)
-        record("source %llu", (unsigned long long)sources[i]);
+    record_query("explain", query->n_sources, query->options);
+    for (size_t i = 0; i < query->n_sources; i++)
+        record("source %llu", (unsigned long long)query->sources[i]);
     snprintf(name, sizeof name, "plan%d", (int)format);
     return answer(name, ret_text, err);
 }
 
 hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
-                              const uint64_t *sources, size_t n_sources, const hac_query_options *options,
-                              hac_plan_format format, char **ret_text, hac_error *err)
+                              const hac_planned_query *query, hac_plan_format format, char **ret_text,
+                              hac_error *err)
 {
     for (size_t i = 0; i < n_devices; i++)
         record("device %s", devices[i].name);
-    return hac_explain_query(client, sources, n_sources, options, format, ret_text, err);
+    return hac_explain_query(client, query, format, ret_text, err);
 }
 
 hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
@@ -564,6 +572,15 @@ hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *op
         (*ret_job)->data = text;
         (*ret_job)->text = text;
     }
+    return HAC_OK;
+}
+
+hac_status hac_tuning_revert(hac_client *client, const char *const *devices, size_t n_devices, int all,
+                             hac_error *err)
+{
+    (void)client;
+    (void)err;
+    record("revert all=%d devices=%zu first=%s", all, n_devices, n_devices > 0 ? devices[0] : "-");
     return HAC_OK;
 }
 
@@ -594,7 +611,7 @@ hac_status hac_client_reload(hac_client *client, hac_error *err)
     return HAC_OK;
 }
 
-/* Logic files are checked for real, and run in name only. */
+/* Checks logic files really, and only pretends to run them. */
 hac_status hac_run_logic(hac_client *client, const hac_logic *logic, const hac_run_options *options,
                          hac_run_report *ret, hac_error *err)
 {
@@ -606,7 +623,7 @@ hac_status hac_run_logic(hac_client *client, const hac_logic *logic, const hac_r
     return HAC_OK;
 }
 
-/* Each sub-operator is one task, on a device that is there in name only. */
+/* Places each sub-operator as one task on a device that does not exist. */
 hac_status hac_run_placement(hac_client *client, const hac_logic *logic, const hac_run_options *options,
                              hac_plan_reader *read_plan, hac_placement **ret, hac_error *err)
 {

@@ -86,7 +86,7 @@ class Operators(Fake):
         self.assertEqual(self.say("subop", "add", self.damp), "damp@1\n")
         self.assertEqual(self.kept(), ["subop/damp@1.yaml"])
         code, out, err = self.run_it("opsplit", "subop", "add", self.damp)
-        self.assertEqual((code, out, err), (0, b"damp@1\n", "hacctl: damp@1 is the same; nothing was added\n"))
+        self.assertEqual((code, out, err), (0, b"damp@1\n", "hacctl: damp@1 has the same definition; nothing was added\n"))
         self.put("damp.yaml", DAMP.replace("(1 - damping)", "0.15"))
         self.assertEqual(self.read("subop", "add", self.damp), {"name": "damp", "version": 2, "added": True})
         self.assertEqual(self.say("op", "add", self.step), "twice@1\n")
@@ -106,7 +106,7 @@ class Operators(Fake):
         self.assertEqual(self.kept(), [])
 
     def test_damaged(self):
-        """A file of the library that is no definition stops those only that use it; all others are told."""
+        """A damaged file of the library stops only logic files that use it; the others get a warning."""
         for words in (("subop", "add", self.damp), ("op", "add", self.step)):
             self.good("opsplit", *words)
         self.put("good.yaml", "vectors: {a: {value: 1}}\noutputs: {o: {columns: [a]}}\n")
@@ -138,7 +138,7 @@ class Operators(Fake):
         self.assertNotIn("damaged", self.read("subop", "list")["sub_operators"][-1])
 
     def test_link_to_nothing(self):
-        """It takes a name, so it is told, and can be removed."""
+        """A damaged file occupies a name, so it is listed and can be removed."""
         self.good("opsplit", "subop", "add", self.damp)
         link = self.folder / "data" / "hac" / "opsplit" / "subop" / "damp@2.yaml"
         link.symlink_to("nowhere")
@@ -158,7 +158,7 @@ class Operators(Fake):
             self.assertIn(name, names)
         self.assertEqual(listed[-1], {"name": "damp", "built_in": False, "versions": [1], "text": "PageRank's damping"})
         table = self.say("subop", "list")
-        self.assertRegex(table, r"(?m)^spmv +built in +a sparse matrix by a vector$")
+        self.assertRegex(table, r"(?m)^spmv +built in +multiplies a sparse matrix by a vector$")
         self.assertRegex(table, r"(?m)^damp +1 +PageRank's damping$")
         self.assertEqual(self.read("op", "list"), {"ops": []})
         self.assertIn("none", self.say("op", "list"))
@@ -167,7 +167,7 @@ class Operators(Fake):
 
     def test_wrong(self):
         self.bad(2, "opsplit", "subop", says="too few arguments")
-        self.bad(2, "opsplit", "subop", "look", says="'look' is none of list, show, add, remove")
+        self.bad(2, "opsplit", "subop", "look", says="'look' is not one of list, show, add, remove")
         self.bad(2, "opsplit", "op", "show", says="which one?")
         self.bad(2, "opsplit", "op", "list", "x", says="one argument too many")
         self.bad(2, "opsplit", "subop", "show", "spvm", says="no sub-operator is called spvm (did you mean spmv?)")
@@ -234,15 +234,15 @@ class Operators(Fake):
         self.assertEqual(self.called().splitlines()[-1], "place pagerank inputs=1 policy=1 threshold=5 components=7")
         explain = ("explain", "opsplit", "run")
         self.bad(2, *explain, says="usage")
-        self.bad(2, *explain, loop, "--type", "u32", says="--type is no option of opsplit run")
-        self.bad(2, *explain, loop, "--components", "0", says="--components is from 1 to")
-        self.bad(2, *explain, loop, "--format", "svg", says="no picture")
+        self.bad(2, *explain, loop, "--type", "u32", says="--type is not an option of opsplit run")
+        self.bad(2, *explain, loop, "--components", "0", says="--components must be 1 to")
+        self.bad(2, *explain, loop, "--format", "svg", says="no drawing")
         self.bad(1, *explain, "missing.yaml", says="no such file")
         self.bad(2, *explain, self.put("bad.yaml", "a: 1\n"), says="bad.yaml:1:1: ")
         self.bad(2, "simulate", "opsplit", "run", loop, says="--profiles DIR is missing")
 
     def test_receipt(self):
-        """A receipt takes the place of none of the files that a run reads."""
+        """A receipt never overwrites a file that a run reads."""
         logic = self.put("run.yaml", "inputs: {e: {parse: words}}\noutputs: {o: {columns: [e.word]}}\n")
         words = self.put("words.txt", "a b\n")
         for receipt, named in ((words, words), ("./run.yaml", logic)):
@@ -251,7 +251,7 @@ class Operators(Fake):
         self.bad(2, "opsplit", "run", logic, "-o", "out", "--receipt", "out", says="name the same file, out")
 
     def test_documentation(self):
-        """What the page on flow D shows is taken as it stands."""
+        """The examples of docs/flows/opsplit.md are valid as they are."""
         page = (HERE.parent.parent / "docs" / "flows" / "opsplit.md").read_text(encoding="utf-8")
         heads = {"name": ("check",), "subop": ("subop", "add"), "op": ("op", "add")}
         seen = []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl mapreduce, parquet and sort --key: command lines, inputs, what libhac is asked then."""
+"""hacctl mapreduce, parquet and sort --key: command lines, inputs, and what libhac is asked."""
 import json
 import os
 import pty
@@ -18,11 +18,11 @@ class MapReduce(Fake):
         self.put("b.csv", "x,y\n3,4\n")
         out = self.good("mapreduce", "a.csv", "b.csv", "--schema", "x:i64,y:i64", "--where", "x > 0", "--group-by", "x",
                         "--select", "sum(y) as s", "--order-by", "s desc", "--limit", "5", "--hot-keys", "off",
-                        "--devices", "a,b", "--determinism", "fast", "--way", "flow-c")
+                        "--devices", "a,b", "--determinism", "fast", "--engine", "device")
         self.assertEqual(out, b"x,y\n1,2\nx,y\n3,4\n")
         self.assertIn("mapreduce sources=2 format=2 schema=x:i64,y:i64 where=x > 0 group=x select=sum(y) as s "
                       "order=s desc limit=5 out=0 delimiter=0 no_header=0 skip=0 null=- hot=2 sample=0 share=0 groups=0 "
-                      "items=0 devices=2 detach=0 fast=1 way=2 big=0 splits=0 sort=0\nfile a.csv\nfile b.csv\n", self.called())
+                      "items=0 devices=2 detach=0 fast=1 engine=2 big=0 splits=0 sort=0\nfile a.csv\nfile b.csv\n", self.called())
         self.good("mapreduce", "wordcount", "a.csv", "-o", "out.json")
         self.assertEqual(Path(self.path("out.json")).read_bytes(), b"x,y\n1,2\n")
         self.assertIn("mapreduce sources=1 format=6 schema=- where=- group=word select=count() as count order=- "
@@ -36,7 +36,7 @@ class MapReduce(Fake):
         self.bad(2, "mapreduce", "a.csv", says="--select")
         for option in ("--where", "--select", "--schema"):
             self.bad(2, "mapreduce", "a.csv", option, " \t", says=f"option {option} needs a value")
-        self.bad(2, "mapreduce", "word-count", "a.csv", says="neither a job that has a name nor a file")
+        self.bad(2, "mapreduce", "word-count", "a.csv", says="neither a named job nor a file")
         self.bad(2, "mapreduce", "a.csv", "--select", "x", "--parse", "orc", says="allowed: csv, tsv")
         self.bad(1, "mapreduce", "nowhere.csv", "--select", "x", says="nowhere.csv")
 
@@ -50,10 +50,10 @@ class MapReduce(Fake):
         self.good("mapreduce", "wordcount", "-", "--detach", data=b"a b")  # read whole, as nobody stays to read it
         self.assertIn("stream\nmapreduce sources=1 format=6", self.called())
         self.bad(2, "mapreduce", "-", *words, says="how is standard input to be read?")
-        self.bad(2, "mapreduce", "-", "in", "--parse", "csv", *words, says="standard input stands alone")
-        self.bad(2, "explain", "mapreduce", "-", "--parse", "csv", *words, says="has no size that is known beforehand",
+        self.bad(2, "mapreduce", "-", "in", "--parse", "csv", *words, says="standard input cannot be combined with other files")
+        self.bad(2, "explain", "mapreduce", "-", "--parse", "csv", *words, says="is not known beforehand",
                  stdin=subprocess.PIPE)
-        # a redirected file is a file; not where something was read of it already
+        # a redirected file counts as a file unless part of it was read already
         self.calls.write_text("")
         with open(self.path("in"), "rb") as file:
             self.good("mapreduce", "-", "--parse", "csv", *words, stdin=file)
@@ -62,7 +62,7 @@ class MapReduce(Fake):
             self.good("mapreduce", "-", "--parse", "csv", *words, stdin=file)
         self.assertIn("splits", self.called())
         self.assertEqual(Path(self.path("out.json")).read_bytes(), pack([1, 2]))
-        # a pipe by its name is waited for
+        # a named pipe is waited for
         os.mkfifo(self.path("fifo"))
         process = self.start("mapreduce", "fifo", "--parse", "lines", "--select", "line")
         time.sleep(0.2)
@@ -75,13 +75,13 @@ class MapReduce(Fake):
         self.assertIn("splits", self.called())
         self.assertIn("sort items=18446744073709551615", self.called())
         self.bad(1, "mapreduce", "in", "/proc/self/status", "--parse", "lines", "--select", "line",
-                 says="/proc/self/status: has no size that is known beforehand, so it is read alone")
+                 says="/proc/self/status: its size is not known beforehand, so it cannot be combined")
         os.mkfifo(self.path("pipe"))
         self.bad(1, "mapreduce", "in", "pipe", "--parse", "lines", "--select", "line",
-                 says="pipe: has no size that is known beforehand, so it is read alone")
+                 says="pipe: its size is not known beforehand, so it cannot be combined")
         self.put("m.csv", "1\n")
         self.bad(2, "mapreduce", "matrix-multiply", "/proc/self/status", "--parse", "csv", "--with", "m.csv",
-                 says="matrix-multiply looks at the first line")
+                 says="matrix-multiply reads the first line")
         master, slave = pty.openpty()
         self.bad(2, "parquet", "query", "-", "--parse", "parquet", "--select", "x", stdin=slave,
                  says="will not read parquet from a terminal")
@@ -101,8 +101,8 @@ class MapReduce(Fake):
         self.assertIn("source 12\n", self.called())
         self.bad(2, "explain", "mapreduce", "in", says="--select")
         self.bad(2, "explain", "mapreduce", "wordcount", "in", "--items", "3", says="--items is for sorts of arrays")
-        self.bad(2, "explain", "mapreduce", "wordcount", "in", "--type", "u32", says="--type is no option of mapreduce")
-        self.bad(2, "explain", "sort", "in", "--type", "u32", "--where", "x", says="--where is no option of sort")
+        self.bad(2, "explain", "mapreduce", "wordcount", "in", "--type", "u32", says="--type is not an option of mapreduce")
+        self.bad(2, "explain", "sort", "in", "--type", "u32", "--where", "x", says="--where is not an option of sort")
         self.bad(2, "explain", "sort", "in", "in", "--type", "u32", says="one argument too many")
 
 
@@ -128,8 +128,8 @@ class Parquet(Fake):
         self.bad(2, "parquet", "query", "in", *query, says="how is in to be read?")
         self.bad(2, "parquet", "query", "x.parquet", says="--select")
         self.bad(1, "parquet", "query", "wordcount", "x.parquet", *query, says="wordcount: No such file or directory")
-        self.bad(2, "parquet", "query", "x.parquet", *query, "--delimiter", ";", says="--delimiter is of text")
-        self.bad(2, "parquet", "query", "x.parquet", *query, "--codec", "gzip", says="--codec is of results that are Parquet")
+        self.bad(2, "parquet", "query", "x.parquet", *query, "--delimiter", ";", says="--delimiter is for text")
+        self.bad(2, "parquet", "query", "x.parquet", *query, "--codec", "gzip", says="--codec is for results that are Parquet")
         self.answer("plan1", "{}")
         self.assertEqual(self.good("explain", "parquet", "query", "x.parquet", *query, "--json"), b"{}\n")
         self.assertIn("explain sources=1 format=9", self.called())
@@ -141,18 +141,19 @@ class Parquet(Fake):
         os.symlink("..", self.path("t/sub/up"))
         os.symlink("../more/f.parquet", self.path("t/link.parquet"))
         os.symlink("nowhere", self.path("t/dangling"))
-        self.good("parquet", "query", "t", "--select", "x", "-o", "out")
+        code, _, err = self.run_it("parquet", "query", "t", "--select", "x", "-o", "out")
+        self.assertEqual((code, err), (0, "hacctl: t: 1 file is not Parquet, and left out: t/readme.txt\n"))
         self.assertEqual(self.opened(), ["t/a.parquet", "t/b.parquet", "t/link.parquet", "t/sub-x/d.parquet",
                                          "t/sub/c.PARQUET"])
         self.calls.write_text("")
         self.good("mapreduce", "more/", "t/a.parquet", "--select", "x", "-o", "out")
         self.assertEqual(self.opened(), ["more/f.parquet", "t/a.parquet"])
-        self.bad(1, "parquet", "query", "none", "--select", "x", says="none: there is no file *.parquet in this folder")
+        self.bad(1, "parquet", "query", "none", "--select", "x", says="none: there is no Parquet file in this folder")
         os.symlink("nowhere", self.path("more/dangling.parquet"))
         os.mkfifo(self.path("none/pipe.parquet"))
         self.bad(1, "parquet", "query", "more", "--select", "x",
-                 says="more/dangling.parquet: is a link to what cannot be read: No such file")
-        self.bad(1, "parquet", "query", "none", "--select", "x", says="none/pipe.parquet: is no regular file")
+                 says="more/dangling.parquet: is a link to something that cannot be read: No such file")
+        self.bad(1, "parquet", "query", "none", "--select", "x", says="none/pipe.parquet: is not a regular file")
         os.unlink(self.path("more/dangling.parquet"))
         self.bad(1, "parquet", "query", "t", "--parse", "csv", "--select", "x", says="t: is a directory")
         self.bad(2, "parquet", "query", "t", "in", "--select", "x", says="different suffixes")
@@ -160,9 +161,9 @@ class Parquet(Fake):
         self.calls.write_text("")
         self.good("parquet", "query", "many", "--select", "x", "-o", "out")
         self.assertEqual(self.opened(), sorted(f"many/{i:02}.parquet" for i in range(253)))
-        self.bad(2, "parquet", "query", "many", "more", "--select", "x", says="more has 1 Parquet files beside the others")
+        self.bad(2, "parquet", "query", "many", "more", "--select", "x", says="254 files are too many for one query, which reads up to 253; ")
         self.folder_of_files("many/253.parquet")
-        self.bad(2, "parquet", "query", "many", "--select", "x", says="many has 254 Parquet files; 253 are possible")
+        self.bad(2, "parquet", "query", "many", "--select", "x", says="query parts of them with `-o PART.parquet`")
 
     def test_text_is_converted_first(self):
         self.put("a.csv", "x,y\n1,2\n")
@@ -211,17 +212,17 @@ class Parquet(Fake):
         self.good("parquet", "convert", "b.parquet", "c.parquet")
         self.good("parquet", "convert", "-", "c.parquet", "--parse", "jsonl", "--schema", "a:i8", data=b"{}")
         self.assertIn("uncompressed=0\nquery sources=1 format=4 schema=a:i8", self.called())
-        self.bad(2, "parquet", "convert", "b.parquet", "a.csv", says="the result is a Parquet file, which a.csv is not")
+        self.bad(2, "parquet", "convert", "b.parquet", "a.csv", says="the result is a Parquet file, but the suffix of a.csv says otherwise")
         self.bad(2, "parquet", "convert", "a.csv", says="too few arguments; usage: hacctl parquet convert IN OUT")
         self.bad(2, "parquet", "convert", "in", "c.parquet", says="how is in to be read?")
-        self.bad(2, "parquet", "convert", "in", "c.parquet", "--type", "u32", "--schema", "a:u32", says="--schema is not of raw")
+        self.bad(2, "parquet", "convert", "in", "c.parquet", "--type", "u32", "--schema", "a:u32", says="--schema is not for raw")
         self.bad(2, "parquet", "convert", "in", "c.parquet", "--type", "u32", "--parse", "csv", says="--parse says csv")
         self.bad(2, "parquet", "convert", "a.csv", "c.parquet", "--codec", "lzo", says="allowed: zstd, none, snappy, gzip, lz4")
         self.bad(2, "parquet", "convert", "a.csv", "c.parquet", "--row-group-size", "2MB", "--block-size", "1MB",
                  says="--row-group-size 2MB is more than --block-size 1MB")
         for option, value in (("--row-group-size", "4095"), ("--row-group-size", "2TiB"), ("--block-size", "1KiB")):
             self.bad(2, "parquet", "convert", "a.csv", "c.parquet", option, value,
-                     says=f"{option} {value}: row groups of 4KiB to 1TiB are possible")
+                     says=f"{option} {value}: a row group must be 4KiB to 1TiB")
         for option in ("--row-group-size", "--row-group-rows", "--block-size"):
             for value in ("0", "many", "-1"):
                 self.bad(2, "parquet", "convert", "a.csv", "c.parquet", option, value, says=option)
@@ -250,7 +251,7 @@ class Parquet(Fake):
         self.assertRegex(text, r"(?m)^a +ZSTD +PLAIN, RLE +60 B +120 B +0 +1 +3 +pages, bloom$")
         self.good("parquet", "inspect", "in", "--json")  # whatever its name is
         self.bad(1, "parquet", "inspect", "nowhere", says="nowhere: No such file")
-        self.bad(1, "parquet", "inspect", "-", says="standard input: is no regular file", data=b"x")
+        self.bad(1, "parquet", "inspect", "-", says="standard input: is not a regular file", data=b"x")
         self.bad(3, "parquet", "inspect", "in", says="is not a JSON object")
         self.bad(2, "parquet", "inspect", "in", "in", says="one argument too many")
 
@@ -277,8 +278,8 @@ class Rows(Fake):
         self.bad(2, "sort", "a.csv", "--input-format", "tsv", "--key", "x", says="allowed: csv, parquet")
         self.bad(2, "sort", "a.csv", "--key", "x", "--descending", says="say --key 'a desc'")
         for option in (["--type", "u32"], ["--argsort"], ["--algorithm", "radix"], ["--scheme", "none"], ["--fold", "none"]):
-            self.bad(2, "sort", "a.csv", "--key", "x", *option, says=f"{option[0]} is of raw arrays, not of whole rows")
-        self.bad(2, "sort", "a.csv", "--key", "x", "--codec", "gzip", says="--codec is of results that are Parquet files")
+            self.bad(2, "sort", "a.csv", "--key", "x", *option, says=f"{option[0]} is for raw arrays, not for whole rows")
+        self.bad(2, "sort", "a.csv", "--key", "x", "--codec", "gzip", says="--codec is for results that are Parquet files")
         self.calls.write_text("")
         self.good("mapreduce", "a.csv", "--select", "*", "--order-by", "x", "-o", "o")
         self.assertRegex(self.called(), "order=x .* sort=0\n")  # a query that does the same

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl explain, jobs, show, devices …: questions to the daemon, and its answers."""
+"""hacctl explain, jobs, show, devices …: questions to the daemon and what hacctl prints."""
 import fcntl
 import json
 import os
@@ -12,6 +12,9 @@ import termios
 from pathlib import Path
 
 from cli import Fake, main, pack
+
+PLAN = ('{"flow": "sort", "predicted_seconds": 2, "devices": ["a"], "tasks": '
+        '[{"stage": "merge", "devices": ["a"], "predicted_start": 0, "predicted_seconds": 2}]}')
 
 
 class Questions(Fake):
@@ -88,13 +91,15 @@ class Questions(Fake):
         self.assertEqual((lines[0], lines[1], len(lines)), ("hacd 9, up 5 s", "jobs    1 running, 0", 7))
 
     def test_plans(self):
-        for number, text in enumerate(("plan", '{"n": 5}', "<svg/>")):
+        for number, text in enumerate(("plan", '{"n": 5}')):
             self.answer(f"plan{number}", text)
         words = ["explain", "sort", "--items", "2^20", "--type", "f32", "-o", "ignored", "--detach", "--receipt", "r"]
         self.assertEqual(self.good(*words), b"plan\n")
         self.assertEqual(self.good("--json", *words), b'{"n": 5}\n')
         self.assertEqual(self.good(*words, "--format", "json"), b'{"n": 5}\n')
-        self.assertEqual(self.good(*words, "--format", "svg"), b"<svg/>\n")
+        self.bad(3, *words, "--format", "svg", says="hacd's plan has no flow or no tasks")
+        self.answer("plan1", PLAN)
+        self.assertIn(b"<title>merge: starts at 0 \xc2\xb5s, takes 2 s</title>", self.good(*words, "--format", "svg"))
         self.assertIn("explain items=1048576 type=f32", self.called())
         self.assertIn("plan input=0", self.called())
         self.good("explain", "sort", "in", "--type", "u32")
@@ -109,12 +114,24 @@ class Questions(Fake):
     def test_calibrate(self):
         report = '{"devices":[{"name":"cpu","models":[]}],"break_even":[{"type":"u32","splits_from_items":1000000}]}'
         self.answer("calibrate", report)
-        self.answer("tune", '{"tuned":[]}')
-        self.assertIn("several devices pay from 1 M items", self.good("calibrate").decode())
+        self.answer("tune", '{"devices":[{"name":"cpu","kept":false,"contests":[]}]}')
+        self.assertIn("several devices are faster from 1 M items on", self.good("calibrate").decode())
         self.assertEqual(self.good("--json", "calibrate", "cpu", "gpu").decode(), report + "\n")
         self.assertIn("calibrate tune=0 devices=2 first=cpu", self.called())
-        self.assertEqual(self.good("tune").decode(), "nothing was tuned\n")
+        self.assertEqual(self.good("tune").decode(), "cpu: the settings stay as they are\n")
         self.assertIn("calibrate tune=1 devices=0", self.called())
+
+    def test_tuning(self):
+        self.answer(12, '{"devices":[{"name":"cpu","threads":2,"from":{"threads":"tune"}},{"name":"gpu"}]}')
+        self.assertIn("cpu   2 (tune)", self.good("tune", "--show").decode())
+        self.assertNotIn("gpu", self.good("tune", "--show", "cpu").decode())
+        self.assertEqual(json.loads(self.good("--json", "tune", "--show"))["devices"][0]["threads"], 2)
+        self.assertNotIn("revert", self.called())
+        self.good("tune", "--revert", "cpu")
+        self.assertIn("revert all=0 devices=1 first=cpu", self.called())
+        self.good("tune", "--reset")
+        self.assertIn("revert all=1 devices=0 first=-", self.called())
+        self.bad(2, "tune", "--reset", "--revert", says="--revert and --reset exclude each other")
 
     def test_jobs(self):
         self.answer(3, '{"id": 7, "state": "done", "name": "x"}')
@@ -125,7 +142,9 @@ class Questions(Fake):
         self.answer(8, "the plan")
         self.assertEqual(self.good("show", "7").decode().splitlines()[-2:], ["", "the plan"])
         self.assertEqual(json.loads(self.good("show", "7", "--json"))["state"], "done")
-        self.assertEqual(self.good("show", "7", "--format", "svg"), b"the plan\n")
+        self.bad(2, "show", "7", "--format", "svg", says="job 7 has no plan (any more)")
+        self.answer(3, '{"id": 7, "plan": ' + PLAN + "}")
+        self.assertIn(b"</svg>", self.good("show", "7", "--format", "svg"))
         self.assertEqual(self.good("show", "7", "--receipt", "-"), b'{"k": 1}\n')
         self.assertEqual(self.good("why", "7"), b"because?[31m\n")
         self.assertEqual(json.loads(self.good("--json", "why", "7")), {"job": 7, "why": "because\x1b[31m"})
@@ -145,7 +164,7 @@ class Questions(Fake):
             self.bad(2, command, "8", says="there is no job 8")
 
     def test_result_keeps_its_form(self):
-        """It was chosen when the job was started: the name of a file does not change it."""
+        """The form was chosen when the job was started: a file name does not change it."""
         names = {"csv": ["out.csv", "out.CSV"], "json": ["out.json", "out.jsonl"], "parquet": ["out.parquet"]}
         always = ["out", "out.bin", ".parquet", "a.csv.d/../out"]
         os.mkdir(self.path("a.csv.d"))
@@ -155,7 +174,7 @@ class Questions(Fake):
                 self.good("result", "7", "-o", name)
             others = [name for other in names if other != form for name in names[other]]
             for name in [*others, "out.tsv", "out.csv.gz"]:
-                self.bad(2, "result", "7", "-o", name, says=f"result: job 7 gives {form}, which {name} is not by its suffix; "
+                self.bad(2, "result", "7", "-o", name, says=f"result: the result of job 7 is {form}, but the suffix of {name} says otherwise; "
                          "choose another name, or start the job with another --output-format")
         for other in ('{"query": {"output_format": "tsv"}}', '{"query": {}}', '{"type": "u32"}'):
             self.answer(5, other)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl sort, and what it has in common with other jobs: outputs, signals, exit codes."""
+"""hacctl sort, and what all jobs share: outputs, signals, exit codes."""
 import fcntl
 import json
 import math
@@ -56,13 +56,13 @@ class Sorts(Fake):
         self.assertNotIn("cancel", self.called())
 
     def test_detach_untold(self):
-        """Nobody could ask for a job whose id nobody has heard of."""
+        """A job is abandoned if its id cannot be printed."""
         self.environment["FAKE_HAC_SECONDS"] = "60"
         words = ("sort", "in", "--type", "u32", "--detach")
         with open("/dev/full", "wb") as full:
             code, _, err = self.run_it(*words, stdout=full)
-        self.assertEqual((code, err), (1, "hacctl: standard output: no space left on device (after 0 bytes); job 7 is given up, "
-                                          "as its id could not be told\n"))
+        self.assertEqual((code, err), (1, "hacctl: standard output: no space left on device (after 0 bytes); job 7 is abandoned "
+                                          "because its id could not be printed\n"))
         self.assertEqual(self.called().count("cancel"), 1)
         gone, broken = os.pipe()
         os.close(gone)
@@ -183,7 +183,7 @@ class Outputs(Fake):
         self.bad(1, "sort", "-", "--type", "u32", preexec_fn=lambda: os.close(0))
 
     def on_terminal(self, *words):
-        """Standard error is a terminal; returns exit code and what was on it."""
+        """Runs with a terminal as standard error; returns the exit code and what the terminal got."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 120, 0, 0))
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
@@ -223,7 +223,7 @@ class Signals(Fake):
             self.assertEqual(self.files(), ["in"])
 
     def test_a_second_interrupt_does_not_wait(self):
-        # the library of this test cancels at once, so the second may come too late: both end the same way
+        # this test's library cancels at once, so the second signal may come too late; both cases end the same way
         err = self.interrupt(signal.SIGINT, "sort", "in", "--type", "u32", "-o", "out", times=2)
         self.assertEqual(err, "hacctl: cancelled\n")
         self.assertEqual(self.files(), ["in"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl splice and pipe: command lines, inputs one after another, rows as they come, reports to Hadoop."""
+"""hacctl splice and pipe: command lines, inputs one after another, rows while the job runs, reports to Hadoop."""
 import gzip
 import json
 import os
@@ -39,8 +39,8 @@ class Splice(Fake):
 
     def test_usage(self):
         self.bad(2, "splice", says="too few arguments; usage: hacctl splice IN…|-")
-        self.bad(2, "splice", "a.csv", says="splice: what is wanted of each group or row?")
-        self.bad(2, "splice", "in", *ROWS, says="splice: how is in to be read? Its suffix does not say; say --parse csv|")
+        self.bad(2, "splice", "a.csv", says="splice: --select is missing")
+        self.bad(2, "splice", "in", *ROWS, says="splice: how is in to be read? Its suffix does not say; say --parse and one of csv tsv ")
         self.bad(2, "splice", "-", *ROWS, says="how is standard input to be read?")
         self.bad(2, "splice", "a.csv", "--detach", *ROWS, says="--detach leaves the terminal; say where the result goes: -o OUT")
         self.bad(2, "splice", "-", "-", "--parse", "csv", *ROWS, says="standard input (-) can be read once only")
@@ -60,7 +60,7 @@ class Splice(Fake):
         os.close(slave)
 
     def test_many_files(self):
-        """More than there are descriptors, more than `mapreduce` takes; each is opened when it is its turn."""
+        """More inputs than descriptors, and more than `mapreduce` takes: each is opened when its turn comes."""
         names = [self.put(f"{i:04}.csv", f"{i}\n") for i in range(500)]
 
         def few():
@@ -82,7 +82,7 @@ class Splice(Fake):
         self.assertIn("input standard input\ninput a.csv\n", self.called())
 
     def test_compressed_elsewhere(self):
-        """Commands of other flows read compressed text in splits, too."""
+        """mapreduce, parquet and sort read compressed text in splits, too."""
         self.put("c.csv.gz", gzip.compress(b"x,y\n5,6\n"))
         Path(self.path("plain.csv")).write_bytes(gzip.compress(b"x,y\n"))
         for words in (["mapreduce", "a.csv", "c.csv.gz", *GROUPS], ["mapreduce", "plain.csv", *GROUPS],
@@ -99,9 +99,9 @@ class Splice(Fake):
         self.put("numbers", b"\x1f\x8b\x08\x00" * 4)  # may be a gzip file, and may be numbers
         self.good("mapreduce", "numbers", "--parse", "fixed", "--schema", "x:u32", "--select", "x", "-o", "out")
         self.assertNotIn("splits inputs", self.called())
-        self.bad(2, "mapreduce", "c.csv.gz", *GROUPS, "--detach", says="--detach does not stay to unpack c.csv.gz; unpack it")
+        self.bad(2, "mapreduce", "c.csv.gz", *GROUPS, "--detach", says="--detach is not possible with compressed input, which this process has to unpack: c.csv.gz")
         self.put("m.csv", "1\n")
-        self.bad(2, "mapreduce", "matrix-multiply", "c.csv.gz", "--with", "m.csv", says="which is compressed; unpack it first")
+        self.bad(2, "mapreduce", "matrix-multiply", "c.csv.gz", "--with", "m.csv", says="but it is compressed; unpack it first")
 
     def test_outputs(self):
         self.assertEqual(self.good("splice", "a.csv", *ROWS), b"x,y\n1,2\n")
@@ -110,7 +110,7 @@ class Splice(Fake):
         self.assertIn(" out=1 ", self.called())
         self.good("splice", "a.csv", *ROWS, "-o", "out.parquet", "--codec", "snappy")
         self.assertIn("parquet codec=2", self.called())
-        self.bad(2, "splice", "a.csv", *ROWS, "--codec", "snappy", says="--codec is of results that are Parquet files")
+        self.bad(2, "splice", "a.csv", *ROWS, "--codec", "snappy", says="--codec is for results that are Parquet files")
         self.answer(5, '{"splice": {}}')
         self.answer(7, "{}")
         self.good("splice", "a.csv", *ROWS, "-o", "out", "--receipt", "r.json", "--trace", "t.json")
@@ -156,7 +156,7 @@ class Splice(Fake):
         self.assertEqual(self.files(), ["a.csv", "b.csv", "in"])
 
     def test_interrupt_while_kept(self):
-        """By a reader that does not read, or by a pipe that nobody writes to: one signal is enough."""
+        """One signal ends hacctl while a reader does not read, or nobody writes to a pipe."""
         os.mkfifo(self.path("fifo"))
         process = self.start("splice", "fifo", "--parse", "csv", *ROWS, "-o", "out")
         self.handles(process)
@@ -196,8 +196,8 @@ class Splice(Fake):
         self.put("c.csv.gz", gzip.compress(b"x,y\n"))
         for words in (["splice", "-", "--parse", "csv"], ["splice", "c.csv.gz"], ["mapreduce", "c.csv.gz"]):
             self.bad(2, "explain", *words, *GROUPS, stdin=subprocess.PIPE,
-                     says="has no size that is known beforehand; say --input-size SIZE")
-        self.bad(2, "explain", "splice", "a.csv", *GROUPS, "--items", "5", says="of queries say --input-size")
+                     says="is not known beforehand; say --input-size SIZE")
+        self.bad(2, "explain", "splice", "a.csv", *GROUPS, "--items", "5", says="for a query say --input-size")
         self.bad(2, "explain", "sort", "in", "--type", "u32", "--input-size", "5", says="--input-size is for queries")
         os.mkdir(self.path("profiles"))
         self.put("profiles/g.yaml", "name: g\nmatch: {type: gpu}\nkind: gpu\n")
@@ -236,10 +236,10 @@ class Pipe(Fake):
         self.assertIn(" no_header=0 ", self.called())
         self.bad(2, *words, says="say --schema 'a:i64,b:string', or --header if the first line has them")
         self.bad(2, *words, "--header", "--no-header", says="not both")
-        self.bad(2, "pipe", "--select", "line", "--header", says="--header is of csv and tsv")
+        self.bad(2, "pipe", "--select", "line", "--header", says="--header is for csv and tsv")
 
     def test_usage(self):
-        self.bad(2, "pipe", says="pipe: what is wanted of each group or row?")
+        self.bad(2, "pipe", says="pipe: --select is missing")
         self.bad(2, "pipe", "in", "--select", "line", says="'in' is one argument too many")
         self.bad(2, "pipe", "--io", "rawbytes", "--select", "line", says="allowed: text, typedbytes")
         self.bad(2, "pipe", "--select", "line", "--detach", says="pipe: --detach is not possible")

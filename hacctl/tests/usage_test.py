@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl: what is decided before a daemon is asked."""
+"""What hacctl decides before it asks a daemon."""
 import json
 import os
 import pty
@@ -14,7 +14,7 @@ from cli import COMMANDS, HERE, PROGRAM, Case, main, pack
 
 
 class Usage(Case):
-    """What is decided before a daemon is asked."""
+    """What hacctl decides before it asks a daemon."""
 
     def setUp(self):
         super().setUp()
@@ -47,7 +47,7 @@ class Usage(Case):
         self.bad(2, "parquet", says="parquet: which command? There are: parquet query, parquet convert, parquet inspect")
         self.bad(2, "parquet", "--json", says="parquet: which command?")
         self.bad(2, "parquet", "look", "x", says="unknown command 'parquet look'; there are: parquet query")
-        self.bad(2, "query", "x", says="unknown command 'query'")
+        self.bad(2, "querry", "x", says="unknown command 'querry'; did you mean query?")
         self.bad(2, "parquet query", "x", says="unknown command 'parquet query'")
         self.bad(2, "help", "parquet", "look", says="unknown command 'parquet look'")
         self.bad(2, "help", "sort", "query", says="one argument too many")
@@ -83,7 +83,7 @@ class Usage(Case):
         self.bad(2, "sort", self.input, "--type", "u32", "--devices", "a,b,a", says="--devices a,b,a: device a is named twice")
         for command in ("calibrate", "tune"):
             self.bad(2, command, "a", "b", "b", says="device b is named twice")
-        self.bad(2, "sort", self.input, "--type", "u32", "--schema", "a:i8", says="--schema is of whole rows")
+        self.bad(2, "sort", self.input, "--type", "u32", "--schema", "a:i8", says="--schema is for whole rows")
         self.bad(2, "sort", self.input, "--type", "u32", "--detach", "-o", "x", says="hacctl result JOB -o OUT")
         self.bad(2, "sort", self.input, "--type", "u32", "--detach", "--receipt", "x", says="--receipt")
         self.bad(2, "sort", self.input, "--type", "u32", "--items", "5", says="unknown option --items")
@@ -146,7 +146,7 @@ class Usage(Case):
 
     def test_plan_usage(self):
         self.bad(2, "explain", says="too few arguments")
-        self.bad(2, "explain", "pipe", says="no job that can be planned")
+        self.bad(2, "explain", "pipe", says="not a job that can be planned")
         self.bad(2, "explain", "sort", "--type", "u32", says="say --items COUNT")
         self.bad(2, "explain", "sort", self.input, "--items", "5", "--type", "u32", says="not both")
         self.bad(2, "explain", "sort", "--items", "many", "--type", "u32", says="is not a number of items")
@@ -173,10 +173,37 @@ class Usage(Case):
             self.assertRegex(page, rf"(?m)^\.It Ic {command}\b")
             for option in re.findall(r"(?m)^  (?:-.,|   ) --([a-z-]+)", self.good("help", *command.split()).decode()):
                 self.assertTrue(f"Fl -{option}" in page, f"--{option} is not in the manual page")
+        self.check_values(page)
         if shutil.which("man"):
             out = subprocess.run(["man", "--warnings", "-l", str(HERE.parent.parent / "docs" / "man" / "hacctl.1")],
                                  env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
             self.assertEqual(out.stderr, b"")
+
+    def check_values(self, page):
+        """The manual page has every option's placeholder or words, and its default, as the table of options has them."""
+        words = dict(re.findall(r"(?m)^    (?:-. \| )?--([a-z-]+)\) _hacctl_words ([^;]+);", self.good("completion", "bash").decode()))
+        options = {}
+        for command in COMMANDS:
+            text = re.sub(r"\n {26}", " ", self.good("help", *command.split()).decode())
+            for name, argument, rest in re.findall(r"(?m)^  (?:-., |    )--([a-z-]+)(?: ([^ ]+))? +(.*)$", text):
+                options[name] = argument, rest
+        for name, (argument, rest) in options.items():
+            value = r"Cm " + r" \| ".join(words[name].split()) if name in words else r"Ar " if argument else ""
+            self.assertTrue(re.search(rf"Fl -{name}\b ?{value}", page), f"--{name}: the manual page has other words")
+            default = re.search(r"\(default: ([a-zA-Z0-9]+)\)", rest)
+            items = re.findall(rf"(?ms)^\.It (?:Fl [^\n]*, )?Fl -{name}\b.*?^\.(?:It|El)", page)
+            if default and items:
+                self.assertTrue(any(default[1] in i for i in items), f"--{name}: the manual page does not have its default")
+
+    def test_documents(self):
+        """Documents use only options that exist."""
+        completion = self.good("completion", "bash").decode()
+        known = set(re.findall(r"--[a-z-]+", completion))
+        root = HERE.parent.parent
+        for page in [root / "README.md", *(root / "docs").rglob("*.md")]:
+            for line in re.findall(r"\bhacctl ((?:[^`\n]|\\\n)*)", page.read_text()):
+                for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line):
+                    self.assertTrue(option in known, f"{page.relative_to(root)}: hacctl has no {option}: {line[:60]}")
 
     def complete(self, *words):
         code = (f"source {HERE.parent}/completion/hacctl.bash; compopt() {{ :; }}; COMP_WORDS=(\"$@\"); "
@@ -207,9 +234,9 @@ class Usage(Case):
         self.assertEqual(self.complete("sort", "in", "--type", "u"), ["u32", "u64"])
         self.assertEqual(self.complete("sort", "in", "--type", "=", "f"), ["f32", "f64"])
         self.assertEqual(self.complete("sort", "--scheme", "=", "upper", "-o", "o", "--argsort", "i"), ["in"])
-        self.assertEqual(self.complete("explain", ""), ["sort", "splice", "mapreduce", "parquet", "opsplit"])
+        self.assertEqual(self.complete("explain", ""), ["query", "sort", "splice", "mapreduce", "parquet", "opsplit"])
         self.assertEqual(self.complete("explain", "opsplit", ""), ["run"])
-        self.assertEqual(self.complete("simulate", ""), ["sort", "splice", "mapreduce", "parquet"])
+        self.assertEqual(self.complete("simulate", ""), ["query", "sort", "splice", "mapreduce", "parquet"])
         self.assertEqual(self.complete("mapreduce", "word"), ["wordcount"])
         self.assertEqual(self.complete("mapreduce", "wordcount", "i"), ["in"])
         self.assertEqual(self.complete("mapreduce", "--parse", "l"), ["lines", "lengths"])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logic files and users' definitions from hostile bytes: any outcome is fine, as long as it says where what
- * is wrong is, and what is taken can be decomposed. */
+/* Logic files and definitions of users from hostile bytes. Any outcome is fine, as long as every problem
+ * has a place and every accepted file can be decomposed. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void check(int ok)
         abort();
 }
 
-/* Every index of a piece is one of the program's. */
+/* Every index of a piece is valid. */
 static void check_piece(const hac_logic *logic, const hac_logic_piece *piece)
 {
     check(piece->subop != NULL && piece->number < logic->n_pieces);
@@ -88,7 +88,7 @@ static void fuzz_logic(const char *text, size_t size)
     hac_logic_free(logic);
 }
 
-/* Into a library without a folder: checked, not stored. */
+/* A library without a folder checks definitions and does not store them. */
 static void fuzz_definition(hac_library_kind kind, const char *text, size_t size)
 {
     hac_library *library = NULL;

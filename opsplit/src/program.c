@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libhac-opsplit: what a program asks for, as the runtime takes it. */
+/* libhac-opsplit: hands the request of a program to the runtime. */
 #include <hac/opsplit.h>
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@ HAC_DEFINE_CLEANUP(hac_library *, hac_library_free)
 HAC_DEFINE_CLEANUP(hac_vector *, hac_vector_free)
 HAC_DEFINE_CLEANUP(hac_vector_iterator *, hac_vector_iter_free)
 
-/* Of one call. */
+/* What one call of hac_opsplit_run has. */
 typedef struct program {
     hac_client *client;
     const hac_opsplit_options *options;
     hac_run_input inputs[HAC_LOGIC_INPUTS_MAX];
     hac_op_operand operands[HAC_LOGIC_INPUTS_MAX];
     const char *names[HAC_LOGIC_VECTORS_MAX];
-    hac_vector *results[HAC_LOGIC_VECTORS_MAX]; /* until all is well */
+    hac_vector *results[HAC_LOGIC_VECTORS_MAX]; /* until the whole run has succeeded */
 } program;
 
 static void program_free(program *p)
@@ -41,7 +41,7 @@ static void say(void *context, const char *line)
 
 /* ---- inputs ---- */
 
-/* A walk looks at every offset and index. Dense vectors have none. */
+/* Checks offsets and indices by walking over the vector. Dense vectors have none. */
 static hac_status verify(const hac_opsplit_input *input, unsigned form, hac_error *err)
 {
     hac_cleanup(hac_vector_iter_free_cleanup) hac_vector_iterator *walk = NULL;
@@ -89,7 +89,7 @@ static hac_status take_result(void *context, size_t number, const hac_op_operand
                                     o->columns, o->entries};
     hac_cleanup(hac_vector_free_cleanup) hac_vector *vector = NULL;
     hac_op_operand to;
-    hac_status status = hac_vector_room(&shape, p->client, &vector, err);
+    hac_status status = hac_vector_alloc(&shape, p->client, &vector, err);
     if (status == HAC_OK)
         status = hac_vector_operand(vector, &to, err);
     if (status != HAC_OK)

@@ -9,7 +9,7 @@
 
 #define KERNEL_MAX_FDS 253 /* a message */
 
-/* Sends bytes as they are, with `n_fds` copies of one descriptor; what sendmsg says. */
+/* Sends bytes unchanged, with `n_fds` copies of one descriptor. Returns the result of sendmsg. */
 static inline ssize_t send_raw(int socket, const void *bytes, size_t n, size_t n_fds)
 {
     union {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/format.h"
+#include "base/input_options.h"
+#include "base/limits.h"
 #include "base/op_layout.h"
 #include "base/split_layout.h"
 #include "base/text.h"
@@ -7,57 +10,34 @@
 #include "validate.h"
 #include "wire.h"
 
+#include <hac/query.h>
+#include <hac/sort.h>
 #include <hac/type.h>
 
-/* Values of these enumerations are fixed in <hac/hac.h>. */
-#define ALGORITHM_MOST 2
-#define SCHEME_MOST    4
-#define FOLD_MOST      2
-
-#define DEVICES_MAX      16
 #define CAPABILITIES_MAX 32
-#define FOLD_STEPS_MAX   64
-#define PAYLOAD_MAX      256
-#define PRIORITY_MAX     100
-#define STATUS_MOST      HAC_INTERNAL
-
-/* Of queries: as the modules that read them have it (expr/query.h, expr/schema.h, base/table.h,
- * base/value.h); this one uses none of them. */
-#define TEXT_BYTES_MAX   30720
-#define NAME_BYTES_MAX   127
-#define NULL_BYTES_MAX   31
-#define FORMAT_TABLE     1 /* HAC_FORMAT_TABLE */
-#define FORMAT_PARQUET   9 /* HAC_FORMAT_PARQUET */
-#define FORMAT_MOST      11
-#define OUTPUT_MOST      5
-#define COMPRESSION_MOST 4
-#define COLUMNS_MAX      256
-#define PER_MILLE        1000
-#define WORK_MOST        65536
-
-/* A limit here is no user's mistake but a broken peer, and ends the connection: libhac checks before it
- * sends. */
+/* A message over a limit of this table ends the connection. libhac checks the limits before it sends, so only
+ * a broken peer sends such a message. */
 /* clang-format off */
 const hac_message_limits hac_client_limits[] = {
     HAC_LIMITS(hac__client__buffer_alloc, false,
-        {"bytes", .flags = HAC_FIELD_NEEDED, .most = HAC_WIRE_BYTES_MAX}),
+        {"bytes", .flags = HAC_FIELD_NEEDED, .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__buffer_grow, false,
-        {"bytes", .flags = HAC_FIELD_NEEDED, .most = HAC_WIRE_BYTES_MAX}),
+        {"bytes", .flags = HAC_FIELD_NEEDED, .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__input, false,
-        {"descriptor", .most = HAC_FRAME_MAX_FDS - 1},
-        {"offset", .most = HAC_WIRE_BYTES_MAX},
-        {"bytes", .most = HAC_WIRE_BYTES_MAX}),
+        {"descriptor", .max = HAC_DESCRIPTORS_MAX - 1},
+        {"offset", .max = HAC_WIRE_BYTES_MAX},
+        {"bytes", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__sort_spec, false,
-        {"type", .flags = HAC_FIELD_NEEDED, .most = HAC_TYPE_COUNT - 1},
-        {"algorithm", .most = ALGORITHM_MOST},
-        {"scheme", .most = SCHEME_MOST},
-        {"fold", .most = FOLD_MOST},
-        {"fold_steps", .count = FOLD_STEPS_MAX},
-        {"payload_bytes", .most = PAYLOAD_MAX}),
+        {"type", .flags = HAC_FIELD_NEEDED, .max = HAC_TYPE_COUNT - 1},
+        {"algorithm", .max = HAC_SORT_END - 1},
+        {"scheme", .max = HAC_SCHEME_END - 1},
+        {"fold", .max = HAC_FOLD_END - 1},
+        {"fold_steps", .count = HAC_FOLD_STEPS_MAX},
+        {"payload_bytes", .max = HAC_PAYLOAD_MAX}),
     HAC_LIMITS(hac__client__job_options, false,
-        {"devices", .count = DEVICES_MAX},
-        {"priority", .most = PRIORITY_MAX},
-        {"determinism", .most = 1}),
+        {"devices", .count = HAC_DEVICES_MAX},
+        {"priority", .max = HAC_PRIORITY_MAX},
+        {"determinism", .max = 1}),
     HAC_LIMITS(hac__client__submit_sort, false,
         {"spec", .flags = HAC_FIELD_NEEDED},
         {"input", .flags = HAC_FIELD_NEEDED},
@@ -70,76 +50,60 @@ const hac_message_limits hac_client_limits[] = {
     HAC_LIMITS(hac__client__plan_sort, false,
         {"spec", .flags = HAC_FIELD_NEEDED},
         {"options", .flags = HAC_FIELD_NEEDED},
-        {"devices", .count = DEVICES_MAX}),
+        {"devices", .count = HAC_DEVICES_MAX}),
     HAC_LIMITS(hac__client__query_source, false,
-        {"format", .flags = HAC_FIELD_NEEDED, .most = FORMAT_MOST},
-        {"delimiter", .most = UINT8_MAX},
-        {"null_text", .bytes = NULL_BYTES_MAX}),
-    HAC_LIMITS(hac__client__table_column, false,
-        {"name", .flags = HAC_FIELD_NEEDED, .bytes = NAME_BYTES_MAX},
-        {"kind", .flags = HAC_FIELD_NEEDED, .most = HAC_KIND_END - 1},
-        {"precision", .most = HAC_DECIMAL_DIGITS_MAX},
-        {"scale", .most = HAC_DECIMAL_DIGITS_MAX}),
-    HAC_LIMITS(hac__client__query_table, false,
-        {"rows", .most = HAC_WIRE_BYTES_MAX},
-        {"columns", .count = COLUMNS_MAX}),
+        {"format", .flags = HAC_FIELD_NEEDED, .max = HAC_INPUT_END - 1},
+        {"options", .bytes = HAC_INPUT_OPTIONS_BYTES_MAX}),
+    HAC_LIMITS(hac__client__compiled_query, false,
+        {"query", .flags = HAC_FIELD_NEEDED, .bytes = HAC_QUERY_BYTES_MAX}),
     HAC_LIMITS(hac__client__query_method, false,
-        {"hot_keys", .most = 2},
-        {"sample", .most = PER_MILLE},
-        {"hot_share", .most = PER_MILLE},
-        {"work_groups", .most = WORK_MOST},
-        {"work_items", .most = WORK_MOST},
-        {"way", .most = 2}),
-    HAC_LIMITS(hac__client__parquet_output, false,
-        {"compression", .most = COMPRESSION_MOST},
-        {"group_bytes", .most = HAC_WIRE_BYTES_MAX},
-        {"group_rows", .most = HAC_WIRE_BYTES_MAX},
-        {"block_bytes", .most = HAC_WIRE_BYTES_MAX}),
+        {"hot_keys", .max = HAC_HOT_KEYS_END - 1},
+        {"sample", .max = HAC_PER_MILLE},
+        {"hot_share", .max = HAC_PER_MILLE},
+        {"work_groups", .max = HAC_WORK_ITEMS_MAX},
+        {"work_items", .max = HAC_WORK_ITEMS_MAX},
+        {"engine", .max = HAC_ENGINE_END - 1}),
     HAC_LIMITS(hac__client__query_spec, false,
-        {"schema", .bytes = TEXT_BYTES_MAX},
-        {"where", .bytes = TEXT_BYTES_MAX},
-        {"group_by", .bytes = TEXT_BYTES_MAX},
-        {"select", .bytes = TEXT_BYTES_MAX},
-        {"order_by", .bytes = TEXT_BYTES_MAX},
-        {"output_format", .most = OUTPUT_MOST},
-        {"source", .flags = HAC_FIELD_NEEDED}),
+        {"source", .flags = HAC_FIELD_NEEDED},
+        {"output_format", .max = HAC_RESULT_TEXT - 1},
+        {"rows", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__submit_query, false,
         {"spec", .flags = HAC_FIELD_NEEDED},
-        {"inputs", .count = HAC_FRAME_MAX_FDS},
+        {"inputs", .count = HAC_DESCRIPTORS_MAX},
         {"options", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__append_split, false,
         {"job", .flags = HAC_FIELD_NEEDED},
-        {"bytes", .most = HAC_WIRE_BYTES_MAX},
-        {"sets", .most = HAC_SPLIT_SETS_MAX},
-        {"set_bytes", .most = HAC_WIRE_BYTES_MAX},
-        {"input_bytes", .most = HAC_WIRE_BYTES_MAX},
-        {"offset", .most = HAC_WIRE_BYTES_MAX},
-        {"bytes_before", .most = HAC_WIRE_BYTES_MAX},
-        {"reading_ns", .most = HAC_WIRE_BYTES_MAX},
-        {"input_wait_ns", .most = HAC_WIRE_BYTES_MAX},
-        {"device_wait_ns", .most = HAC_WIRE_BYTES_MAX},
-        {"writing_ns", .most = HAC_WIRE_BYTES_MAX}),
+        {"bytes", .max = HAC_WIRE_BYTES_MAX},
+        {"sets", .max = HAC_SPLIT_SETS_MAX},
+        {"set_bytes", .max = HAC_WIRE_BYTES_MAX},
+        {"input_bytes", .max = HAC_WIRE_BYTES_MAX},
+        {"offset", .max = HAC_WIRE_BYTES_MAX},
+        {"bytes_before", .max = HAC_WIRE_BYTES_MAX},
+        {"reading_ns", .max = HAC_WIRE_BYTES_MAX},
+        {"input_wait_ns", .max = HAC_WIRE_BYTES_MAX},
+        {"device_wait_ns", .max = HAC_WIRE_BYTES_MAX},
+        {"writing_ns", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__op_span, false,
-        {"buffer", .most = HAC_OPS_BUFFERS_MAX - 1},
-        {"offset", .most = HAC_WIRE_BYTES_MAX},
-        {"bytes", .most = HAC_WIRE_BYTES_MAX},
-        {"touch_first", .most = HAC_WIRE_BYTES_MAX},
-        {"touch_bytes", .most = HAC_WIRE_BYTES_MAX}),
+        {"buffer", .max = HAC_OPS_BUFFERS_MAX - 1},
+        {"offset", .max = HAC_WIRE_BYTES_MAX},
+        {"bytes", .max = HAC_WIRE_BYTES_MAX},
+        {"touch_first", .max = HAC_WIRE_BYTES_MAX},
+        {"touch_bytes", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__op_task, false,
         {"codelet", .flags = HAC_FIELD_NEEDED, .bytes = HAC_OPS_CODELET_MAX},
-        {"type", .most = HAC_TYPE_COUNT - 1},
-        {"first", .most = HAC_WIRE_BYTES_MAX},
-        {"count", .most = HAC_WIRE_BYTES_MAX},
-        {"grain", .most = HAC_WIRE_BYTES_MAX},
-        {"spans", .count = HAC_OPS_SPANS_MAX},
+        {"type", .max = HAC_TYPE_COUNT - 1},
+        {"first", .max = HAC_WIRE_BYTES_MAX},
+        {"count", .max = HAC_WIRE_BYTES_MAX},
+        {"grain", .max = HAC_WIRE_BYTES_MAX},
+        {"spans", .count = HAC_SPANS_MAX},
         {"call", .flags = HAC_FIELD_NEEDED, .bytes = HAC_OP_CALL_MAX},
         {"after", .count = HAC_OPS_AFTER_MAX},
-        {"memory", .most = HAC_WIRE_BYTES_MAX}),
+        {"memory", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__submit_ops, false,
         {"buffers", .count = HAC_OPS_BUFFERS_MAX},
         {"tasks", .count = HAC_OPS_TASKS_MAX},
         {"options", .flags = HAC_FIELD_NEEDED},
-        {"threshold", .most = HAC_WIRE_BYTES_MAX}),
+        {"threshold", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__output, false,
         {"job", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__append_graph, false,
@@ -147,48 +111,51 @@ const hac_message_limits hac_client_limits[] = {
         {"log", .bytes = HAC_OPS_LOG_MAX}),
     HAC_LIMITS(hac__client__plan_ops, false,
         {"ops", .flags = HAC_FIELD_NEEDED},
-        {"sizes", .most = HAC_WIRE_BYTES_MAX, .count = HAC_OPS_BUFFERS_MAX},
-        {"devices", .count = DEVICES_MAX}),
+        {"sizes", .max = HAC_WIRE_BYTES_MAX, .count = HAC_OPS_BUFFERS_MAX},
+        {"devices", .count = HAC_DEVICES_MAX}),
     HAC_LIMITS(hac__client__plan_query, false,
         {"spec", .flags = HAC_FIELD_NEEDED},
-        {"sources", .most = HAC_WIRE_BYTES_MAX, .count = HAC_FRAME_MAX_FDS},
+        {"sources", .max = HAC_WIRE_BYTES_MAX, .count = HAC_DESCRIPTORS_MAX},
         {"options", .flags = HAC_FIELD_NEEDED},
-        {"devices", .count = DEVICES_MAX}),
+        {"devices", .count = HAC_DEVICES_MAX}),
     HAC_LIMITS(hac__client__submit_calibrate, false,
-        {"devices", .count = DEVICES_MAX},
-        {"options", .flags = HAC_FIELD_NEEDED}),
+        {"devices", .count = HAC_DEVICES_MAX},
+        {"options", .flags = HAC_FIELD_NEEDED},
+        {"query", .flags = HAC_FIELD_NEEDED}),
+    HAC_LIMITS(hac__client__revert_tuning, false,
+        {"devices", .count = HAC_DEVICES_MAX}),
     HAC_LIMITS(hac__client__build_kernels, false,
         {"device", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__request, false,
         {"serial", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__failure, false,
-        {"code", .flags = HAC_FIELD_NEEDED, .most = STATUS_MOST},
+        {"code", .flags = HAC_FIELD_NEEDED, .max = HAC_INTERNAL},
         {"message", .bytes = HAC_WIRE_MESSAGE_MAX}),
     HAC_LIMITS(hac__client__buffer, false,
-        {"bytes", .flags = HAC_FIELD_NEEDED, .most = HAC_WIRE_BYTES_MAX}),
+        {"bytes", .flags = HAC_FIELD_NEEDED, .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__job_event, false,
         {"eta_seconds", .flags = HAC_FIELD_NEGATIVE},
         {"note", .bytes = HAC_WIRE_MESSAGE_MAX}),
     HAC_LIMITS(hac__client__job_done, true,
-        {"result_bytes", .most = HAC_WIRE_BYTES_MAX},
+        {"result_bytes", .max = HAC_WIRE_BYTES_MAX},
         {"text", .bytes = HAC_INLINE_MAX}),
     HAC_LIMITS(hac__client__split_done, true,
-        {"result_bytes", .most = HAC_WIRE_BYTES_MAX}),
+        {"result_bytes", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__graph_done, true,
         {"values", .bytes = HAC_INLINE_MAX}),
     HAC_LIMITS(hac__client__text, false,
-        {"bytes", .most = HAC_TEXT_MAX}),
+        {"bytes", .max = HAC_TEXT_MAX}),
     {NULL, false, NULL, 0},
 };
 /* clang-format on */
 
-/* Which descriptors the inputs of a request name: each once. */
+/* The descriptors that the inputs of a request refer to. Each must be referred to once. */
 typedef struct named_descriptors {
-    bool named[HAC_FRAME_MAX_FDS];
+    bool named[HAC_DESCRIPTORS_MAX];
     size_t n;
 } named_descriptors;
 
-/* Of n that came with it; a name beyond them stands for one that is missing. */
+/* n descriptors came with the request. A reference to a higher number counts as a missing descriptor. */
 static hac_status check_all_named(const named_descriptors *fds, size_t n, hac_error *err)
 {
     bool all = fds->n == n;
@@ -240,23 +207,27 @@ static hac_status validate_submit_sort(const Hac__Client__SubmitSort *sort, size
     return check_all_named(&fds, n_fds, err);
 }
 
-/* What a query says of its source, and the room that it takes in an executor's message. */
+/* The source of a query has a compiled query; that of query.describe has none. */
 static hac_status validate_query_spec(const Hac__Client__QuerySpec *spec, hac_error *err)
 {
-    bool table = spec->source->format == FORMAT_TABLE;
-    size_t bytes = protobuf_c_message_get_packed_size(&spec->base);
-    if (bytes > HAC_INLINE_MAX)
-        return hac_fail(err, HAC_PROTOCOL, "spec: has %zu bytes, at most %d are allowed", bytes,
-                        HAC_INLINE_MAX);
-    if (table != (spec->table != NULL))
-        return hac_fail(err, HAC_PROTOCOL, "spec: table: is %s, but the source is %s table",
-                        spec->table != NULL ? "there" : "missing", table ? "a" : "no");
+    const Hac__Client__QuerySource *source = spec->source;
+    hac_input_options options;
+    hac_error why = HAC_ERROR_NONE;
+    if (hac_input_options_read(source->options.data, source->options.len, (hac_input_format)source->format,
+                               &options, &why) != HAC_OK)
+        return hac_fail(err, HAC_PROTOCOL, "spec: source: options: %s", why.message);
+    bool describes = spec->describe != HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING;
+    if (describes != (spec->compiled == NULL))
+        return hac_fail(err, HAC_PROTOCOL, "spec: compiled: is %s",
+                        describes ? "there, but it is no query" : "missing");
+    if (spec->rows != 0 && spec->source->format != HAC_INPUT_TABLE)
+        return hac_fail(err, HAC_PROTOCOL, "spec: rows: are there, but the source is no table");
     if (spec->limit != 0 && !spec->has_limit)
         return hac_fail(err, HAC_PROTOCOL, "spec: limit: is there, but there is none");
     return HAC_OK;
 }
 
-/* Descriptors, or one input that is none; a table lies in a buffer. */
+/* A query reads any number of descriptors, or one input of another kind. A table must be in a buffer. */
 static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, named_descriptors *fds,
                                         hac_error *err)
 {
@@ -266,7 +237,7 @@ static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, n
         hac_status status = validate_input(input, fds, err);
         if (status == HAC_OK && !descriptor && query->n_inputs > 1)
             status = hac_fail(err, HAC_PROTOCOL, "is no descriptor, but one of %zu", query->n_inputs);
-        if (status == HAC_OK && query->spec->table != NULL &&
+        if (status == HAC_OK && query->spec->source->format == HAC_INPUT_TABLE &&
             input->where_case != HAC__CLIENT__INPUT__WHERE_BUFFER)
             status = hac_fail(err, HAC_PROTOCOL, "is no buffer, but a table");
         if (status == HAC_OK && input->where_case == HAC__CLIENT__INPUT__WHERE_DATA &&
@@ -281,12 +252,12 @@ static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, n
     return HAC_OK;
 }
 
-/* What comes in splits is text, cut into records by the client. */
+/* Splits are text that the client has cut into records. */
 static hac_status validate_split_spec(const Hac__Client__QuerySpec *spec, hac_error *err)
 {
     uint32_t format = spec->source->format;
-    if (format == FORMAT_TABLE || format == FORMAT_PARQUET || spec->describe)
-        return hac_fail(err, HAC_PROTOCOL, "splits: of %s", spec->describe ? "no query" : "no text");
+    if (hac_formats[format].records == HAC_RECORDS_NONE || spec->compiled == NULL)
+        return hac_fail(err, HAC_PROTOCOL, "splits: of %s", spec->compiled == NULL ? "no query" : "no text");
     return HAC_OK;
 }
 
@@ -313,7 +284,7 @@ static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, s
     return status == HAC_OK ? check_all_named(&fds, n_fds, err) : status;
 }
 
-/* Without a buffer it says that none follows, and no more. */
+/* A split without a buffer only says that no split follows. */
 static hac_status validate_range(const Hac__Client__AppendSplit *split, hac_error *err)
 {
     if (split->buffer != 0)
@@ -321,7 +292,7 @@ static hac_status validate_range(const Hac__Client__AppendSplit *split, hac_erro
     if (split->bytes == 0 || split->bytes > HAC_WIRE_BYTES_MAX - split->offset)
         return hac_fail(err, HAC_PROTOCOL, "bytes: is %llu, from byte %llu on",
                         (unsigned long long)split->bytes, (unsigned long long)split->offset);
-    if (split->set_bytes > HAC_SPLIT_SET_BYTES) /* one task has it, for as long as it likes */
+    if (split->set_bytes > HAC_SPLIT_SET_BYTES) /* one task gets the whole data set, and cannot be divided */
         return hac_fail(err, HAC_PROTOCOL, "set_bytes: is %llu, of a split in a file",
                         (unsigned long long)split->set_bytes);
     if (split->set_bytes == 0 || split->sets != (split->bytes - 1) / split->set_bytes + 1)
@@ -355,6 +326,8 @@ static hac_status validate_append_split(const Hac__Client__AppendSplit *split, s
 static hac_status validate_plan_query(const Hac__Client__PlanQuery *plan, size_t n_fds, hac_error *err)
 {
     hac_status status = validate_query_spec(plan->spec, err);
+    if (status == HAC_OK && plan->spec->compiled == NULL)
+        status = hac_fail(err, HAC_PROTOCOL, "spec: compiled: is missing");
     if (status == HAC_OK && plan->n_sources == 0)
         status = hac_fail(err, HAC_PROTOCOL, "sources: there are none");
     if (status == HAC_OK && plan->splits)
@@ -371,7 +344,7 @@ static hac_status validate_output(const Hac__Client__Output *output, size_t n_fd
 
 hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fds, hac_error *err)
 {
-    hac_status status = n_fds <= HAC_FRAME_MAX_FDS ? HAC_OK : hac_validate_fd_count(n_fds, 0, err);
+    hac_status status = n_fds <= HAC_DESCRIPTORS_MAX ? HAC_OK : hac_validate_fd_count(n_fds, 0, err);
     if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT)
         status = validate_submit_sort(request->submit_sort, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY)
@@ -445,7 +418,8 @@ static hac_status validate_text(const Hac__Client__Text *text, size_t *ret_fds, 
     return HAC_OK;
 }
 
-/* Checks the answer itself; *ret_fds is how many descriptors it calls for, 0 as the caller left it. */
+/* Checks the answer. *ret_fds is the number of descriptors that must come with it; the caller sets it to 0.
+ */
 static hac_status validate_answer(const Hac__Client__Response *response, size_t *ret_fds, hac_error *err)
 {
     switch (response->what_case) {

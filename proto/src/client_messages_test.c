@@ -228,50 +228,31 @@ static void test_plan_sort(void **state)
      hac_sample_choose(c.request, plan_query, HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY, &c.plan_query),         \
      (change))
 
-static char *text_of_bytes(size_t bytes)
-{
-    static char text[40000];
-    memset(text, 'x', bytes);
-    text[bytes] = '\0';
-    return text;
-}
-
-static void test_query_texts(void **state)
+static void test_compiled_query(void **state)
 {
     (void)state;
-    GOOD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(30720)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(30720)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(30720)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(30720)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(30720)), 0);
-    BAD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(30721)), 0, "spec: schema: has 30721 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(30721)), 0, "spec: where: has 30721 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(30721)), 0, "spec: group_by: has 30721 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(30721)), 0, "spec: select: has 30721 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(30721)), 0, "spec: order_by: has 30721 bytes");
-    BAD(SUBMIT_QUERY((c.query_spec.schema = c.query_spec.select = text_of_bytes(16384))), 0,
-        "at most 32768 are allowed");
-    BAD(PLAN_QUERY((c.query_spec.schema = c.query_spec.select = text_of_bytes(16384))), 0,
-        "at most 32768 are allowed");
-    BAD(SUBMIT_QUERY(c.query_spec.where = (char *)(uintptr_t) "\xff"), 0, "where: is not valid UTF-8");
+    static uint8_t bytes[HAC_QUERY_BYTES_MAX + 1];
+    GOOD(SUBMIT_QUERY((c.compiled.query = (ProtobufCBinaryData){HAC_QUERY_BYTES_MAX, bytes})), 0);
+    BAD(SUBMIT_QUERY((c.compiled.query = (ProtobufCBinaryData){HAC_QUERY_BYTES_MAX + 1, bytes})), 0,
+        "query: has 35841 bytes");
+    BAD(SUBMIT_QUERY((c.compiled.query = (ProtobufCBinaryData){0, NULL})), 0, "query: is missing");
+    BAD(SUBMIT_QUERY(c.query_spec.compiled = NULL), 0, "spec: compiled: is missing");
+    BAD(PLAN_QUERY(c.query_spec.compiled = NULL), 0, "spec: compiled: is missing");
+    BAD(SUBMIT_QUERY(c.query_spec.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_FILE), 0,
+        "spec: compiled: is there, but it is no query");
+    GOOD(SUBMIT_QUERY((c.query_spec.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS,
+                       c.query_spec.compiled = NULL)),
+         0);
+    BAD(PLAN_QUERY((c.query_spec.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS,
+                    c.query_spec.compiled = NULL)),
+        0, "spec: compiled: is missing");
 }
 
-/* The specification, as big as it may be in all: 32 KiB. */
-static void test_query_spec_bytes(void **state)
+static void use_delimiter(void)
 {
-    (void)state;
-    SUBMIT_QUERY((c.query_spec.schema = text_of_bytes(16384), c.query_spec.select = NULL));
-    size_t used = protobuf_c_message_get_packed_size(&c.query_spec.base);
-    char rest[16385];
-    memset(rest, 'y', sizeof rest);
-    rest[HAC_INLINE_MAX - used - 4] = '\0'; /* a tag, and a length of 14 bits or more */
-    c.query_spec.select = rest;
-    while (protobuf_c_message_get_packed_size(&c.query_spec.base) < HAC_INLINE_MAX)
-        strcat(rest, "y");
-    assert_int_equal(protobuf_c_message_get_packed_size(&c.query_spec.base), HAC_INLINE_MAX);
-    GOOD(0, 0);
-    strcat(rest, "y");
-    BAD(0, 0, "spec: has 32769 bytes");
+    static uint8_t delimiter[] = {1, 8, ';', 0, 0, 0, 0, 0, 0, 0};
+    c.source.format = 4;
+    c.source.options = (ProtobufCBinaryData){sizeof delimiter, delimiter};
 }
 
 static void test_query_spec(void **state)
@@ -288,15 +269,15 @@ static void test_query_spec(void **state)
     BAD(SUBMIT_QUERY(c.source.format = 0), 0, "source: format: is missing");
     GOOD(SUBMIT_QUERY(c.source.format = 11), 0);
     BAD(SUBMIT_QUERY(c.source.format = 12), 0, "source: format: is 12");
-    GOOD(SUBMIT_QUERY(c.source.big_endian = 1), 0);
-    BAD(SUBMIT_QUERY(c.source.delimiter = 256), 0, "delimiter: is 256");
-    GOOD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(31)), 0);
-    BAD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(32)), 0, "null_text: has 32 bytes");
+    GOOD(SUBMIT_QUERY(c.source.options.len = 0), 0);
+    BAD(SUBMIT_QUERY(c.source.options.len--), 0, "source: options: the options of the input are malformed");
+    BAD(SUBMIT_QUERY(use_delimiter()), 0,
+        "options: --delimiter: this is an option of csv, and the input is jsonl");
     BAD(SUBMIT_QUERY(c.method.hot_keys = 3), 0, "hot_keys: is 3");
     GOOD(SUBMIT_QUERY(c.method.sample = 1000), 0);
     BAD(SUBMIT_QUERY(c.method.sample = 1001), 0, "sample: is 1001");
     BAD(SUBMIT_QUERY(c.method.hot_share = 1001), 0, "hot_share: is 1001");
-    BAD(SUBMIT_QUERY(c.method.way = 3), 0, "way: is 3");
+    BAD(SUBMIT_QUERY(c.method.engine = 3), 0, "engine: is 3");
     BAD(SUBMIT_QUERY(c.method.work_groups = 65537), 0, "work_groups: is 65537");
     BAD(SUBMIT_QUERY(c.method.work_items = 65537), 0, "work_items: is 65537");
 }
@@ -304,29 +285,18 @@ static void test_query_spec(void **state)
 static void use_table(void)
 {
     c.source.format = 1;
-    c.query_spec.table = &c.table;
+    c.query_spec.rows = 100;
 }
 
 static void test_query_table(void **state)
 {
     (void)state;
     GOOD(SUBMIT_QUERY(use_table()), 0);
-    BAD(SUBMIT_QUERY((use_table(), c.query_spec.table = NULL)), 0, "table: is missing, but the source is a");
-    BAD(SUBMIT_QUERY((use_table(), c.source.format = 2)), 0, "table: is there, but the source is no");
+    BAD(SUBMIT_QUERY((use_table(), c.source.format = 2)), 0, "rows: are there, but the source is no");
     BAD(SUBMIT_QUERY((use_table(), use_data(8, 0, 8))), 0, "inputs[0]: is no buffer, but a table");
     BAD(SUBMIT_QUERY((use_table(), use_descriptor(0, 0, 8))), 1, "inputs[0]: is no buffer, but a table");
-    GOOD(SUBMIT_QUERY((use_table(), c.table.rows = OFF_MAX)), 0);
-    BAD(SUBMIT_QUERY((use_table(), c.table.rows = OFF_MAX + 1)), 0, "table: rows: is 92233");
-    GOOD(SUBMIT_QUERY((use_table(), c.table.n_columns = 256)), 0);
-    BAD(SUBMIT_QUERY((use_table(), c.table.n_columns = 257)), 0, "columns: has more than 256");
-    BAD(SUBMIT_QUERY((use_table(), c.column.name = NULL)), 0, "columns: name: is missing");
-    GOOD(SUBMIT_QUERY((use_table(), c.column.name = text_of_bytes(127))), 0);
-    BAD(SUBMIT_QUERY((use_table(), c.column.name = text_of_bytes(128))), 0, "name: has 128 bytes");
-    BAD(SUBMIT_QUERY((use_table(), c.column.kind = 0)), 0, "columns: kind: is missing");
-    GOOD(SUBMIT_QUERY((use_table(), c.column.kind = 16)), 0);
-    BAD(SUBMIT_QUERY((use_table(), c.column.kind = 17)), 0, "columns: kind: is 17");
-    BAD(SUBMIT_QUERY((use_table(), c.column.precision = 39)), 0, "precision: is 39");
-    BAD(SUBMIT_QUERY((use_table(), c.column.scale = 39)), 0, "scale: is 39");
+    GOOD(SUBMIT_QUERY((use_table(), c.query_spec.rows = OFF_MAX)), 0);
+    BAD(SUBMIT_QUERY((use_table(), c.query_spec.rows = OFF_MAX + 1)), 0, "rows: is 92233");
 }
 
 /* Inputs that name one descriptor each, in the order given. */
@@ -382,7 +352,9 @@ static void test_query_splits(void **state)
     BAD(SUBMIT_QUERY((use_splits(), c.submit_query.n_inputs = 1)), 0, "inputs: are there, but");
     BAD(SUBMIT_QUERY((use_splits(), use_table())), 0, "splits: of no text");
     BAD(SUBMIT_QUERY((use_splits(), c.source.format = 9)), 0, "splits: of no text");
-    BAD(SUBMIT_QUERY((use_splits(), c.query_spec.describe = 1)), 0, "splits: of no query");
+    BAD(SUBMIT_QUERY((use_splits(), c.query_spec.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS,
+                      c.query_spec.compiled = NULL)),
+        0, "splits: of no query");
     BAD(SUBMIT_QUERY(use_splits()), 1, "1 descriptors");
 }
 
@@ -556,16 +528,18 @@ static void test_plan_query(void **state)
     BAD(PLAN_QUERY((c.plan_query.devices = c.devices, c.plan_query.n_devices = 17)), 0, "devices: has more");
     BAD(PLAN_QUERY(c.query_spec.has_limit = 0), 0, "limit: is there, but there is none");
     GOOD(PLAN_QUERY(c.plan_query.splits = true), 0);
-    BAD(PLAN_QUERY((c.plan_query.splits = true, c.query_spec.describe = true)), 0, "splits: of no query");
 }
 
 static void test_other_requests(void **state)
 {
     (void)state;
-    for (int topic = 0; topic <= 11; topic++)
+    for (int topic = 0; topic <= 12; topic++)
         GOOD(REQUEST(query, QUERY, query, c.query.topic = (Hac__Client__Topic)topic), 0);
-    BAD(REQUEST(query, QUERY, query, c.query.topic = 12), 0, "query: topic: 12 is not one of its values");
+    BAD(REQUEST(query, QUERY, query, c.query.topic = 13), 0, "query: topic: 13 is not one of its values");
     BAD(REQUEST(query, QUERY, query, c.query.topic = 99), 0, "query: topic: 99");
+    GOOD(REQUEST(revert_tuning, REVERT_TUNING, revert, c.revert.all = 1), 0);
+    BAD(REQUEST(revert_tuning, REVERT_TUNING, revert, (c.revert.devices = c.names, c.revert.n_devices = 17)),
+        0, "revert_tuning: devices: has more than 16");
     GOOD(REQUEST(build_kernels, BUILD_KERNELS, build_kernels, (void)0), 1);
     BAD(REQUEST(build_kernels, BUILD_KERNELS, build_kernels, (void)0), 0, "descriptor");
     BAD(REQUEST(build_kernels, BUILD_KERNELS, build_kernels, c.build_kernels.device = NULL), 1,
@@ -747,33 +721,19 @@ static void test_encode_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_itself),
-        cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_sort_spec),
-        cmocka_unit_test(test_job_options),
-        cmocka_unit_test(test_input_in_a_buffer),
-        cmocka_unit_test(test_input_inline),
-        cmocka_unit_test(test_input_descriptors),
-        cmocka_unit_test(test_payload),
-        cmocka_unit_test(test_plan_sort),
-        cmocka_unit_test(test_other_requests),
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_job_done),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_encode_refuses),
-        cmocka_unit_test(test_query_texts),
-        cmocka_unit_test(test_query_spec_bytes),
-        cmocka_unit_test(test_query_spec),
-        cmocka_unit_test(test_query_table),
-        cmocka_unit_test(test_query_inputs),
-        cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_plan_query),
-        cmocka_unit_test(test_query_splits),
-        cmocka_unit_test(test_append_split),
-        cmocka_unit_test(test_split_in_file),
-        cmocka_unit_test(test_append_graph),
-        cmocka_unit_test(test_output),
+        cmocka_unit_test(test_request_itself),    cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_sort_spec),         cmocka_unit_test(test_job_options),
+        cmocka_unit_test(test_input_in_a_buffer), cmocka_unit_test(test_input_inline),
+        cmocka_unit_test(test_input_descriptors), cmocka_unit_test(test_payload),
+        cmocka_unit_test(test_plan_sort),         cmocka_unit_test(test_other_requests),
+        cmocka_unit_test(test_answers),           cmocka_unit_test(test_events),
+        cmocka_unit_test(test_job_done),          cmocka_unit_test(test_text),
+        cmocka_unit_test(test_encode_refuses),    cmocka_unit_test(test_compiled_query),
+        cmocka_unit_test(test_query_spec),        cmocka_unit_test(test_query_table),
+        cmocka_unit_test(test_query_inputs),      cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_plan_query),        cmocka_unit_test(test_query_splits),
+        cmocka_unit_test(test_append_split),      cmocka_unit_test(test_split_in_file),
+        cmocka_unit_test(test_append_graph),      cmocka_unit_test(test_output),
         cmocka_unit_test(test_split_done),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,35 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/query_layout.h"
+#include "base/limits.h"
 #include "validate.h"
 #include "wire.h"
 
 #include <hac/type.h>
 
 #define AFFINITY_MAX 256
-#define SPANS_MAX    16
-#define PARAMS_MAX   18
-#define VALUES_MAX   96
 #define PROGRAMS_MAX 64
-#define DEVICES_MAX  64
+#define PROBED_MAX   64
 #define FAILURES_MAX 64
-#define STATUS_MOST  HAC_INTERNAL
 
 /* clang-format off */
 const hac_message_limits hac_executor_limits[] = {
     HAC_LIMITS(hac__executor__setup, false,
-        {"affinity", .most = UINT16_MAX, .count = AFFINITY_MAX},
+        {"affinity", .max = UINT16_MAX, .count = AFFINITY_MAX},
         {"program_binary", .bytes = HAC_WIRE_PATH_MAX},
         {"program_directory", .bytes = HAC_WIRE_PATH_MAX},
         {"scratch_directory", .bytes = HAC_WIRE_PATH_MAX}),
     HAC_LIMITS(hac__executor__buffer_add, false,
-        {"bytes", .flags = HAC_FIELD_NEEDED, .most = HAC_WIRE_BYTES_MAX}),
+        {"bytes", .flags = HAC_FIELD_NEEDED, .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__executor__descriptor_add, false,
         {"descriptor", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__executor__run, false,
         {"codelet", .flags = HAC_FIELD_NEEDED},
-        {"type", .most = HAC_TYPE_COUNT - 1},
-        {"spans", .count = SPANS_MAX},
-        {"params", .count = PARAMS_MAX},
+        {"type", .max = HAC_TYPE_COUNT - 1},
+        {"spans", .count = HAC_SPANS_MAX},
+        {"params", .count = HAC_TASK_PARAMS_MAX},
         {"data", .bytes = HAC_QUERY_INLINE_MAX},
         {"then", .count = HAC_RUN_THEN_MAX}),
     HAC_LIMITS(hac__executor__build, false,
@@ -37,26 +33,26 @@ const hac_message_limits hac_executor_limits[] = {
     HAC_LIMITS(hac__executor__device_facts, false,
         {"problem", .bytes = HAC_WIRE_MESSAGE_MAX}),
     HAC_LIMITS(hac__executor__probe_report, false,
-        {"devices", .count = DEVICES_MAX},
+        {"devices", .count = PROBED_MAX},
         {"problem", .bytes = HAC_WIRE_MESSAGE_MAX}),
     HAC_LIMITS(hac__executor__ready, false,
         {"facts", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__executor__done, false,
-        {"code", .most = STATUS_MOST},
+        {"code", .max = HAC_INTERNAL},
         {"message", .bytes = HAC_WIRE_MESSAGE_MAX},
-        {"values", .count = VALUES_MAX},
+        {"values", .count = HAC_TASK_VALUES_MAX},
         {"needs_programs", .flags = HAC_FIELD_NEEDED, .count = HAC_RUN_THEN_MAX + 1}),
     HAC_LIMITS(hac__executor__built, false,
         {"program", .flags = HAC_FIELD_NEEDED},
-        {"code", .most = STATUS_MOST},
+        {"code", .max = HAC_INTERNAL},
         {"message", .bytes = HAC_WIRE_MESSAGE_MAX},
         {"failures", .bytes = HAC_WIRE_MESSAGE_MAX, .count = FAILURES_MAX}),
     HAC_LIMITS(hac__executor__build_end, false,
         {"self_test", .bytes = HAC_WIRE_MESSAGE_MAX}),
     HAC_LIMITS(hac__executor__image, false,
-        {"code", .most = STATUS_MOST},
+        {"code", .max = HAC_INTERNAL},
         {"message", .bytes = HAC_WIRE_MESSAGE_MAX},
-        {"bytes", .most = HAC_WIRE_BYTES_MAX}),
+        {"bytes", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__executor__command, true,
         {"runs", .flags = HAC_FIELD_NEEDED, .count = HAC_RUNS_MAX}),
     HAC_LIMITS(hac__executor__report, true,
@@ -82,7 +78,7 @@ static hac_status validate_run(const Hac__Executor__Run *run, hac_error *err)
     return HAC_OK;
 }
 
-/* One of a oneof, or a list. */
+/* A report has one member of its oneof, or a list of ends of tasks. */
 static hac_status validate_choice(bool has_one, size_t n, hac_error *err)
 {
     if (has_one == (n > 0))

@@ -83,8 +83,8 @@ static void test_run(void **state)
     GOOD(run, RUN, &e.run, 0, e.run.n_spans = 16);
     BAD(run, RUN, &e.run, 0, e.run.n_spans = 17, "run: spans: has more than 16");
     BAD(run, RUN, &e.run, 0, e.run.n_then = HAC_RUN_THEN_MAX + 1, "then: has more than 7");
-    GOOD(run, RUN, &e.run, 0, e.run.n_params = 18);
-    BAD(run, RUN, &e.run, 0, e.run.n_params = 19, "run: params: has more than 18");
+    GOOD(run, RUN, &e.run, 0, e.run.n_params = 24);
+    BAD(run, RUN, &e.run, 0, e.run.n_params = 25, "run: params: has more than 24");
     BAD(run, RUN, &e.run, 0, e.run.codelet = NULL, "run: codelet: is missing");
     BAD(run, RUN, &e.run, 0, e.run.codelet = long_256, "run: codelet: has 256");
     GOOD(run, RUN, &e.run, 0, e.run.type = 0);
@@ -92,7 +92,7 @@ static void test_run(void **state)
     GOOD(run, RUN, &e.run, 0, (e.run.first = UINT64_MAX - 5, e.run.count = 5));
     BAD(run, RUN, &e.run, 0, (e.run.first = UINT64_MAX - 5, e.run.count = 6), "run: count: 6 from");
     GOOD(run, RUN, &e.run, 0, e.run.data.len = HAC_QUERY_INLINE_MAX);
-    BAD(run, RUN, &e.run, 0, e.run.data.len = HAC_QUERY_INLINE_MAX + 1, "run: data: has 49153");
+    BAD(run, RUN, &e.run, 0, e.run.data.len = HAC_QUERY_INLINE_MAX + 1, "run: data: has 52225");
     BAD(run, RUN, &e.run, 0, e.span.offset = 63, "run: spans[0]: offset: is 63, must be a multiple of 64");
     BAD(run, RUN, &e.run, 0, (e.span.offset = OFF_MAX - 63, e.span.bytes = 64), "run: spans[0]: 64 bytes");
     BAD(run, RUN, &e.run, 0, (e.span.offset = 64, e.span.bytes = UINT64_MAX - 63), "run: spans[0]: 18446");

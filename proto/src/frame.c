@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "base/failpoint.h"
 
-/* The kernel's limit of descriptors in one message (SCM_MAX_FD). A smaller control buffer would do, as what
- * does not fit is dropped with MSG_CTRUNC; room for all of them makes a hostile count an exact number. */
+/* The kernel's limit of descriptors in one message (SCM_MAX_FD). The control buffer has space for all of
+ * them, so that the number that a hostile peer sent is known exactly. */
 
 /* Little-endian on the wire. */
 typedef struct frame_header {
@@ -37,7 +37,7 @@ int hac_frame_take_fd(hac_frame *frame, size_t index)
 }
 
 /* Keeps the first descriptors of a message, closes those beyond the limit; returns how many there were. */
-static size_t collect_fds(struct msghdr *message, int fds[HAC_FRAME_MAX_FDS])
+static size_t collect_fds(struct msghdr *message, int fds[HAC_DESCRIPTORS_MAX])
 {
     size_t n = 0;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
@@ -47,7 +47,7 @@ static size_t collect_fds(struct msghdr *message, int fds[HAC_FRAME_MAX_FDS])
         for (size_t i = 0; i < count; i++, n++) {
             int fd;
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (n < HAC_FRAME_MAX_FDS)
+            if (n < HAC_DESCRIPTORS_MAX)
                 fds[n] = fd;
             else
                 hac_close(fd);
@@ -65,8 +65,9 @@ static hac_status receive_errno(int errnum, hac_error *err)
     return hac_fail_errno(err, errnum == ENOMEM ? HAC_NO_MEMORY : HAC_IO, errnum, "cannot receive a message");
 }
 
-/* At this process's limit, which is no fault of the peer; or there were too many, or a security module held
- * one back. What came is open still: whether there is room for one more tells. */
+/* Descriptors were lost (MSG_CTRUNC). Tells whether this process has reached its limit of descriptors, which
+ * is no fault of the peer, or whether the peer sent too many or a security module removed some: the received
+ * descriptors are still open, so the limit is reached if one more cannot be opened. */
 static hac_status fail_lost(int socket, hac_error *err)
 {
     int one = fcntl(socket, F_DUPFD_CLOEXEC, 0);
@@ -76,7 +77,7 @@ static hac_status fail_lost(int socket, hac_error *err)
     return hac_fail(err, HAC_PROTOCOL, "descriptors of a message were lost");
 }
 
-/* `bytes` arrived with `n_fds` descriptors: is it a frame? */
+/* Checks that `bytes` bytes with `n_fds` descriptors are a frame. */
 static hac_status check_frame(const uint8_t *buffer, size_t bytes, size_t n_fds, int flags, hac_error *err)
 {
     if ((flags & MSG_TRUNC) != 0)
@@ -101,7 +102,7 @@ hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_frame *ret, ha
     ret->n_fds = 0;
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(HAC_FRAME_MAX_FDS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+        char room[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
     } control;
     struct iovec part = {.iov_base = buffer, .iov_len = HAC_FRAME_MAX};
     struct msghdr message = {
@@ -110,8 +111,8 @@ hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_frame *ret, ha
     bool reset = false;
     do {
         n = HAC_FAILPOINT("frame.receive", -1, recvmsg(socket, &message, MSG_CMSG_CLOEXEC));
-        /* A peer that leaves with messages unread: the kernel says so once, before what the peer sent last.
-         */
+        /* The peer closed its socket with unread messages. The kernel reports this once, before the last
+         * messages of the peer. */
         if (n >= 0 || errno != ECONNRESET || reset)
             continue;
         reset = true;
@@ -121,7 +122,7 @@ hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_frame *ret, ha
         return receive_errno(errno, err);
 
     size_t n_fds = collect_fds(&message, ret->fds);
-    ret->n_fds = n_fds < HAC_FRAME_MAX_FDS ? n_fds : HAC_FRAME_MAX_FDS;
+    ret->n_fds = n_fds < HAC_DESCRIPTORS_MAX ? n_fds : HAC_DESCRIPTORS_MAX;
     if (n == 0 && n_fds == 0 && (message.msg_flags & MSG_CTRUNC) == 0)
         return hac_fail(err, HAC_NOT_FOUND, "the peer has closed the connection");
     hac_status status = (message.msg_flags & MSG_CTRUNC) != 0
@@ -163,7 +164,7 @@ static hac_status send_errno(int errnum, hac_error *err)
 hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const int *fds, size_t n_fds,
                           hac_error *err)
 {
-    if (body_bytes == 0 || body_bytes > HAC_FRAME_BODY_MAX || n_fds > HAC_FRAME_MAX_FDS)
+    if (body_bytes == 0 || body_bytes > HAC_FRAME_BODY_MAX || n_fds > HAC_DESCRIPTORS_MAX)
         return hac_fail(err, HAC_INTERNAL, "a message of %zu bytes with %zu descriptors cannot be sent",
                         body_bytes, n_fds);
     frame_header header = {.n_fds = (uint8_t)n_fds, .body_bytes = htole32((uint32_t)body_bytes)};
@@ -171,7 +172,7 @@ hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const 
     memcpy(buffer, &header, sizeof header);
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(HAC_FRAME_MAX_FDS * sizeof(int))];
+        char room[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int))];
     } control = {0};
     struct iovec part = {.iov_base = buffer, .iov_len = sizeof header + body_bytes};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};

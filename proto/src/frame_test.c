@@ -117,10 +117,10 @@ static void test_descriptors_arrive(void **state)
 static void test_clear_closes_what_was_not_taken(void **state)
 {
     (void)state;
-    int fds[HAC_FRAME_MAX_FDS];
-    for (size_t i = 0; i < HAC_FRAME_MAX_FDS; i++)
+    int fds[HAC_DESCRIPTORS_MAX];
+    for (size_t i = 0; i < HAC_DESCRIPTORS_MAX; i++)
         fds[i] = STDERR_FILENO;
-    for (size_t n = 1; n <= HAC_FRAME_MAX_FDS; n++) {
+    for (size_t n = 1; n <= HAC_DESCRIPTORS_MAX; n++) {
         assert_int_equal(send_text("many", fds, n), HAC_OK);
         hac_frame frame = {0};
         assert_int_equal(hac_frame_receive(pair[1], in, &frame, NULL), HAC_OK);
@@ -134,11 +134,11 @@ static void test_clear_closes_what_was_not_taken(void **state)
 static void test_refused_by_the_sender(void **state)
 {
     (void)state;
-    int fds[HAC_FRAME_MAX_FDS + 1] = {0};
+    int fds[HAC_DESCRIPTORS_MAX + 1] = {0};
     assert_int_equal(hac_frame_send(pair[0], out, 0, NULL, 0, NULL), HAC_INTERNAL);
     assert_int_equal(hac_frame_send(pair[0], out, HAC_FRAME_BODY_MAX + 1, NULL, 0, NULL), HAC_INTERNAL);
     assert_int_equal(hac_frame_send(pair[0], out, SIZE_MAX, NULL, 0, NULL), HAC_INTERNAL);
-    assert_int_equal(hac_frame_send(pair[0], out, 1, fds, HAC_FRAME_MAX_FDS + 1, NULL), HAC_INTERNAL);
+    assert_int_equal(hac_frame_send(pair[0], out, 1, fds, HAC_DESCRIPTORS_MAX + 1, NULL), HAC_INTERNAL);
     int closed = -1;
     hac_error err = HAC_ERROR_NONE;
     assert_int_equal(hac_frame_send(pair[0], out, 1, &closed, 1, &err), HAC_IO);
@@ -271,12 +271,12 @@ static int send_until_refused(void)
     const struct rlimit low = {32, 32};
     if (setrlimit(RLIMIT_NOFILE, &low) != 0 || (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0))
         return 2; /* CAP_SYS_RESOURCE would lift the bound */
-    int fds[HAC_FRAME_MAX_FDS];
-    for (size_t i = 0; i < HAC_FRAME_MAX_FDS; i++)
+    int fds[HAC_DESCRIPTORS_MAX];
+    for (size_t i = 0; i < HAC_DESCRIPTORS_MAX; i++)
         fds[i] = STDERR_FILENO;
     hac_status status = HAC_OK;
     for (int i = 0; i < 10 && status == HAC_OK; i++)
-        status = hac_frame_send(pair[0], out, 1, fds, HAC_FRAME_MAX_FDS, NULL);
+        status = hac_frame_send(pair[0], out, 1, fds, HAC_DESCRIPTORS_MAX, NULL);
     return status == HAC_REFUSED ? 0 : 1;
 }
 

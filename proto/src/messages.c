@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proto/messages.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
@@ -19,7 +20,7 @@
 #include <sanitizer/asan_interface.h>
 #define poison(at, bytes)   ASAN_POISON_MEMORY_REGION(at, bytes)
 #define unpoison(at, bytes) ASAN_UNPOISON_MEMORY_REGION(at, bytes)
-#define GAP                 16u /* between allocations, so that running over one is seen */
+#define GAP                 16u /* bytes between allocations, so that an overrun is detected */
 #else
 #define poison(at, bytes)   ((void)0)
 #define unpoison(at, bytes) ((void)0)
@@ -27,9 +28,9 @@
 #endif
 
 #define ALIGNMENT 16u
-#define KEEP      (128u * 1024) /* memory that stays with the decoder between messages */
+#define KEEP      (128u * 1024) /* bytes that the decoder keeps between messages */
 
-/* The arena is address space of HAC_DECODE_MAX bytes; the kernel gives it memory where it is first used. */
+/* The arena reserves HAC_DECODE_MAX bytes of address space. The kernel adds memory on first use. */
 struct hac_decoder {
     ProtobufCAllocator allocator;
     uint8_t *arena;
@@ -94,10 +95,41 @@ ProtobufCAllocator *hac_decoder_allocator(hac_decoder *decoder)
     return &decoder->allocator;
 }
 
+static const hac_message_limits *find_limits(const hac_message_limits *table,
+                                             const ProtobufCMessageDescriptor *message)
+{
+    for (; table->message != NULL; table++)
+        if (table->message == message)
+            return table;
+    return NULL;
+}
+
+const hac_message_limits *hac_limits_of(const ProtobufCMessageDescriptor *message)
+{
+    const hac_message_limits *found = find_limits(hac_client_limits, message);
+    return found != NULL ? found : find_limits(hac_executor_limits, message);
+}
+
+static void learn_all(void)
+{
+    hac_wire_learn(&hac__client__request__descriptor, hac_limits_of);
+    hac_wire_learn(&hac__client__response__descriptor, hac_limits_of);
+    hac_wire_learn(&hac__executor__command__descriptor, hac_limits_of);
+    hac_wire_learn(&hac__executor__report__descriptor, hac_limits_of);
+}
+
+static hac_status check(const ProtobufCMessageDescriptor *type, const uint8_t *body, size_t bytes,
+                        hac_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, learn_all);
+    return hac_wire_check(type, body, bytes, err);
+}
+
 static hac_status decode(hac_decoder *decoder, const ProtobufCMessageDescriptor *type, const uint8_t *body,
                          size_t bytes, ProtobufCMessage **ret, hac_error *err)
 {
-    hac_status status = hac_wire_check(type, body, bytes, err);
+    hac_status status = check(type, body, bytes, err);
     if (status != HAC_OK)
         return status;
     ProtobufCMessage *message = protobuf_c_message_unpack(type, hac_decoder_allocator(decoder), bytes, body);
@@ -108,7 +140,7 @@ static hac_status decode(hac_decoder *decoder, const ProtobufCMessageDescriptor 
     return HAC_OK;
 }
 
-/* The four differ in their types only. */
+/* The four functions differ only in their types. */
 #define DEFINE_DECODE(name, type, descriptor)                                                                \
     hac_status hac_decode_##name(hac_decoder *decoder, const uint8_t *body, size_t bytes, size_t n_fds,      \
                                  type **ret, hac_error *err)                                                 \
@@ -134,37 +166,14 @@ hac_status hac_encode(const ProtobufCMessage *message, uint8_t *body, size_t *re
         return hac_fail(err, HAC_INTERNAL, "a %s of %zu bytes does not fit a frame",
                         message->descriptor->short_name, bytes);
     bytes = protobuf_c_message_pack(message, body);
-    /* What the peer would cut the connection for is an error here, where it can be put right. */
-    if (hac_wire_check(message->descriptor, body, bytes, err) != HAC_OK) {
+    /* The peer would close the connection because of such a message. Here it is an error that the caller can
+         * handle. */
+    if (check(message->descriptor, body, bytes, err) != HAC_OK) {
         (void)hac_error_prefix(err, "a message would break the protocol");
         if (err != NULL)
             err->code = HAC_INTERNAL;
         return HAC_INTERNAL;
     }
     *ret_bytes = bytes;
-    return HAC_OK;
-}
-
-hac_status hac_validate_range(uint64_t offset, uint64_t bytes, hac_error *err)
-{
-    uint64_t end;
-    if (__builtin_add_overflow(offset, bytes, &end) || end > HAC_WIRE_BYTES_MAX)
-        return hac_fail(err, HAC_PROTOCOL, "%llu bytes from byte %llu on are more than can be",
-                        (unsigned long long)bytes, (unsigned long long)offset);
-    return HAC_OK;
-}
-
-hac_status hac_validate_aligned_range(uint64_t offset, uint64_t bytes, hac_error *err)
-{
-    if (offset % 64 != 0)
-        return hac_fail(err, HAC_PROTOCOL, "offset: is %llu, must be a multiple of 64",
-                        (unsigned long long)offset);
-    return hac_validate_range(offset, bytes, err);
-}
-
-hac_status hac_validate_fd_count(size_t n_fds, size_t expected, hac_error *err)
-{
-    if (n_fds != expected)
-        return hac_fail(err, HAC_PROTOCOL, "%zu descriptors came with it, it takes %zu", n_fds, expected);
     return HAC_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the fields of a graph of sub-operators say about each other. */
+/* Checks a graph of sub-operators where one field depends on another. */
 #include <string.h>
 
 #include "base/op_layout.h"
@@ -58,7 +58,7 @@ static hac_status validate_tasks(const Hac__Client__SubmitOps *ops, size_t n_buf
     return HAC_OK;
 }
 
-/* A graph with its buffers. */
+/* Checks a graph and its buffers. */
 static hac_status validate_graph(const Hac__Client__SubmitOps *ops, hac_error *err)
 {
     if (ops->n_tentative > ops->n_tasks)

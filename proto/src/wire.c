@@ -3,55 +3,40 @@
 
 #include <endian.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "proto/frame.h"
 #include "proto/messages.h"
 
-#define RULES_MAX 128 /* types of messages */
+#define RULES_MAX 128 /* message types */
 
-/* What of a body has not been read yet. */
+/* The part of a body that has not been read yet. */
 typedef struct span {
     const uint8_t *at;
     const uint8_t *end;
 } span;
 
-/* A type of message with all that is asked of it. */
+/* A message type with its limits. */
 typedef struct rules {
     const ProtobufCMessageDescriptor *message;
     const hac_message_limits *limits; /* NULL: none */
     const hac_field_limit *fields[HAC_WIRE_MAX_FIELDS];
-    const struct rules *parts[HAC_WIRE_MAX_FIELDS]; /* of fields that are messages */
+    const struct rules *parts[HAC_WIRE_MAX_FIELDS]; /* the rules of the fields that are messages */
 } rules;
 
-/* One message of the tree while it is being walked. */
+/* One message of the tree during the check. */
 typedef struct walk {
     const ProtobufCMessageDescriptor *message;
     const rules *rules;
     unsigned depth;
     bool oneof_seen;
-    uint32_t filled;                     /* by field index: there, and not zero or empty */
-    uint16_t count[HAC_WIRE_MAX_FIELDS]; /* by field index; bodies have less than 2^16 bytes */
+    uint32_t filled; /* bit of a field: the field is there, and neither zero nor empty */
+    uint16_t
+        count[HAC_WIRE_MAX_FIELDS]; /* number of elements of each field; a body has less than 2^16 bytes */
 } walk;
 
 static hac_status check_message(const rules *r, span body, unsigned depth, hac_error *err);
-
-static const hac_message_limits *find_limits(const hac_message_limits *table,
-                                             const ProtobufCMessageDescriptor *message)
-{
-    for (; table->message != NULL; table++)
-        if (table->message == message)
-            return table;
-    return NULL;
-}
-
-const hac_message_limits *hac_limits_of(const ProtobufCMessageDescriptor *message)
-{
-    const hac_message_limits *found = find_limits(hac_client_limits, message);
-    return found != NULL ? found : find_limits(hac_executor_limits, message);
-}
 
 static const hac_field_limit *limit_of(const hac_message_limits *limits,
                                        const ProtobufCFieldDescriptor *field)
@@ -63,13 +48,13 @@ static const hac_field_limit *limit_of(const hac_message_limits *limits,
     return &none;
 }
 
-/* ---- the rules of all types, found once: by names it takes longer than all else ---- */
+/* ---- the rules of all types, looked up once: names are slow to look up ---- */
 
 static rules all_rules[RULES_MAX];
 static size_t n_rules;
 
-/* NULL: there are too many types, or fields of one. */
-static const rules *rules_of(const ProtobufCMessageDescriptor *message)
+/* NULL: there are too many types, or a type has too many fields. */
+static const rules *rules_of(const ProtobufCMessageDescriptor *message, hac_limits_of_message limits_of)
 {
     for (size_t i = 0; i < n_rules; i++)
         if (all_rules[i].message == message)
@@ -77,22 +62,19 @@ static const rules *rules_of(const ProtobufCMessageDescriptor *message)
     if (n_rules == RULES_MAX || message->n_fields > HAC_WIRE_MAX_FIELDS)
         return NULL;
     rules *r = &all_rules[n_rules++];
-    *r = (rules){.message = message, .limits = hac_limits_of(message)};
+    *r = (rules){.message = message, .limits = limits_of(message)};
     for (unsigned i = 0; i < message->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &message->fields[i];
         r->fields[i] = limit_of(r->limits, field);
         if (field->type == PROTOBUF_C_TYPE_MESSAGE)
-            r->parts[i] = rules_of(field->descriptor);
+            r->parts[i] = rules_of(field->descriptor, limits_of);
     }
     return r;
 }
 
-static void find_rules(void)
+void hac_wire_learn(const ProtobufCMessageDescriptor *message, hac_limits_of_message limits_of)
 {
-    (void)rules_of(&hac__client__request__descriptor);
-    (void)rules_of(&hac__client__response__descriptor);
-    (void)rules_of(&hac__executor__command__descriptor);
-    (void)rules_of(&hac__executor__report__descriptor);
+    (void)rules_of(message, limits_of);
 }
 
 static hac_status fail(hac_error *err, const char *what)
@@ -100,7 +82,7 @@ static hac_status fail(hac_error *err, const char *what)
     return hac_fail(err, HAC_PROTOCOL, "%s", what);
 }
 
-/* A minimal varint of at most 64 bits. */
+/* Reads a varint of at most 64 bits, which must have the minimal length. */
 static bool read_varint(span *s, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -135,7 +117,7 @@ static bool is_enumerator(const ProtobufCEnumDescriptor *type, uint64_t value)
     return false;
 }
 
-/* The largest value of a number that is not negative; 0: not such a type. */
+/* The largest value of an integer type; 0: the type is not an integer. */
 static uint64_t type_max(ProtobufCType type)
 {
     switch (type) {
@@ -156,17 +138,17 @@ static uint64_t type_max(ProtobufCType type)
 static hac_status check_number(const ProtobufCFieldDescriptor *field, const hac_field_limit *limit, span *in,
                                bool *filled, hac_error *err)
 {
-    uint64_t value, most = type_max(field->type);
+    uint64_t value, max = type_max(field->type);
     if (!read_varint(in, &value))
         return fail(err, "is no number");
     *filled = value != 0;
-    if (limit->most != 0 && limit->most < most)
-        most = limit->most;
+    if (limit->max != 0 && limit->max < max)
+        max = limit->max;
     bool negative = field->type == PROTOBUF_C_TYPE_INT32 && value > INT64_MAX;
     uint64_t magnitude = negative ? -value : value;
-    if (magnitude > most)
+    if (magnitude > max)
         return hac_fail(err, HAC_PROTOCOL, "is %s%llu, at most %llu is allowed", negative ? "-" : "",
-                        (unsigned long long)magnitude, (unsigned long long)most);
+                        (unsigned long long)magnitude, (unsigned long long)max);
     if (field->type == PROTOBUF_C_TYPE_ENUM && !is_enumerator(field->descriptor, value))
         return hac_fail(err, HAC_PROTOCOL, "%llu is not one of its values", (unsigned long long)value);
     return HAC_OK;
@@ -203,7 +185,7 @@ static hac_status check_string(span s, hac_error *err)
     return HAC_OK;
 }
 
-/* A string, bytes or a message (of these rules): a length and that many bytes. */
+/* Checks a length and that many bytes: a string, bytes, or a message with these rules. */
 static hac_status check_part(const ProtobufCFieldDescriptor *field, const hac_field_limit *limit,
                              const rules *r, unsigned depth, span *in, bool *filled, hac_error *err)
 {
@@ -213,11 +195,11 @@ static hac_status check_part(const ProtobufCFieldDescriptor *field, const hac_fi
     *filled = true;
     if (field->type == PROTOBUF_C_TYPE_MESSAGE)
         return check_message(r, part, depth + 1, err);
-    size_t bytes = (size_t)(part.end - part.at), most = limit->bytes;
-    if (most == 0)
-        most = field->type == PROTOBUF_C_TYPE_STRING ? HAC_WIRE_STRING_MAX : HAC_INLINE_MAX;
-    if (bytes > most)
-        return hac_fail(err, HAC_PROTOCOL, "has %zu bytes, at most %zu are allowed", bytes, most);
+    size_t bytes = (size_t)(part.end - part.at), max = limit->bytes;
+    if (max == 0)
+        max = field->type == PROTOBUF_C_TYPE_STRING ? HAC_WIRE_STRING_MAX : HAC_INLINE_MAX;
+    if (bytes > max)
+        return hac_fail(err, HAC_PROTOCOL, "has %zu bytes, at most %zu are allowed", bytes, max);
     *filled = bytes > 0;
     return field->type == PROTOBUF_C_TYPE_STRING ? check_string(part, err) : HAC_OK;
 }
@@ -225,15 +207,15 @@ static hac_status check_part(const ProtobufCFieldDescriptor *field, const hac_fi
 static hac_status count_one(walk *w, const ProtobufCFieldDescriptor *field, const hac_field_limit *limit,
                             hac_error *err)
 {
-    uint32_t most = field->label == PROTOBUF_C_LABEL_REPEATED ? limit->count : 1;
-    if (w->count[field - w->message->fields]++ < most)
+    uint32_t max = field->label == PROTOBUF_C_LABEL_REPEATED ? limit->count : 1;
+    if (w->count[field - w->message->fields]++ < max)
         return HAC_OK;
-    if (most == 1)
+    if (max == 1)
         return fail(err, "is there twice");
-    return hac_fail(err, HAC_PROTOCOL, "has more than %u elements", (unsigned)most);
+    return hac_fail(err, HAC_PROTOCOL, "has more than %u elements", (unsigned)max);
 }
 
-/* Repeated numbers, packed: what protobuf-c and every proto3 encoder writes. */
+/* Checks repeated numbers in packed form, which all proto3 encoders write. */
 static hac_status check_packed(walk *w, const ProtobufCFieldDescriptor *field, const hac_field_limit *limit,
                                span *in, hac_error *err)
 {
@@ -283,7 +265,7 @@ static hac_status check_value(walk *w, const ProtobufCFieldDescriptor *field, un
 
 static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *message, uint64_t id)
 {
-    /* Our fields are numbered from 1 without gaps, but nothing depends on that. */
+    /* The fields are numbered from 1 without gaps, but nothing depends on that. */
     if (id >= 1 && id <= message->n_fields && message->fields[id - 1].id == id)
         return &message->fields[id - 1];
     for (unsigned i = 0; i < message->n_fields; i++)
@@ -311,7 +293,7 @@ static hac_status check_field(walk *w, span *in, hac_error *err)
     return status;
 }
 
-/* What is missing, now that every field has been seen. */
+/* Checks for missing fields, after all fields have been read. */
 static hac_status check_missing(const walk *w, hac_error *err)
 {
     bool has_oneof = false;
@@ -348,9 +330,7 @@ hac_status hac_wire_check(const ProtobufCMessageDescriptor *message, const uint8
     if (bytes > HAC_FRAME_BODY_MAX)
         return hac_fail(err, HAC_PROTOCOL, "%s: has %zu bytes, at most %d are allowed", message->short_name,
                         bytes, HAC_FRAME_BODY_MAX);
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const rules *r = NULL;
-    (void)pthread_once(&once, find_rules);
     for (size_t i = 0; i < n_rules && r == NULL; i++)
         if (all_rules[i].message == message)
             r = &all_rules[i];

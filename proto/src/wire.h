@@ -41,7 +41,7 @@ enum {
 typedef struct hac_field_limit {
     const char *field; /* its name in the .proto file */
     unsigned flags;
-    uint64_t most;  /* numbers: the largest value (of an int32: the largest magnitude); 0: the type's */
+    uint64_t max;   /* numbers: the largest value (of an int32: the largest magnitude); 0: the type's */
     uint32_t bytes; /* strings and bytes: the largest length; 0: as above */
     uint32_t count; /* repeated fields: the most elements */
 } hac_field_limit;
@@ -63,10 +63,14 @@ typedef struct hac_message_limits {
 extern const hac_message_limits hac_client_limits[];
 extern const hac_message_limits hac_executor_limits[];
 
-/* The table's row for that type of message, or NULL. */
+/* The row of that type of message in the tables, or NULL. */
 const hac_message_limits *hac_limits_of(const ProtobufCMessageDescriptor *message);
+typedef const hac_message_limits *(*hac_limits_of_message)(const ProtobufCMessageDescriptor *message);
 
-/* HAC_PROTOCOL with "field: field: what is wrong". */
+/* Looks up, once, the limits of a type of message and of the types in it. Not for several threads at once. */
+void hac_wire_learn(const ProtobufCMessageDescriptor *message, hac_limits_of_message limits_of);
+
+/* Checks a body of a type that was learnt. HAC_PROTOCOL with "field: field: what is wrong". */
 HAC_MUST_USE hac_status hac_wire_check(const ProtobufCMessageDescriptor *message, const uint8_t *body,
                                        size_t bytes, hac_error *err);
 

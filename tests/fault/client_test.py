@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Clients, inputs and hacd itself go away in the middle."""
+"""Clients, inputs and hacd itself disappear in the middle of a job."""
 import json
 import os
 import random
@@ -21,7 +21,7 @@ BITONIC = ("--algorithm", "bitonic")
 
 class Input(MachineTest):
     def test_truncated(self):
-        """An input that shrinks while it is read: an error, or the whole right answer of what it was."""
+        """An input that shrinks while it is read gives an error, or the right answer for its original content."""
         machine = self.machine(TWO_DEVICES)
         machine.baseline()
         rng = random.Random(5)
@@ -43,12 +43,12 @@ class Input(MachineTest):
                 if len(result) == len(original):
                     Path(machine.path("before")).write_bytes(original)
                     self.assertIsNone(machine.wrong("u64", "before", "out"))
-                else:  # it was smaller before hacctl looked at it
+                else:  # it had shrunk before hacctl looked at it
                     self.assertIsNone(machine.wrong("u64", "in", "out"))
                 os.unlink(machine.path("out"))
             else:
                 self.assertEqual(err.count(b"\n"), 1, err)
-                if b"truncated while it was read" in err:  # else it was smaller before it was read
+                if b"truncated while it was read" in err:  # otherwise it had shrunk before it was read
                     self.assertIn(b"the input ended after %d of 3200000 bytes" % end, err)
                 self.assertFalse(os.path.exists(machine.path("out")))
             os.unlink(machine.path("copy"))
@@ -58,7 +58,7 @@ class Input(MachineTest):
         machine.check_clean(slack=16 << 20)
 
     def test_changing(self):
-        """Keys that change while they are read: no crash, and the result is sorted in itself."""
+        """Keys that change while they are read: no crash, and the result is still sorted."""
         machine = self.machine(TWO_DEVICES)
         machine.baseline()
         machine.generate("u32", "random", 1000000)
@@ -76,7 +76,7 @@ class Input(MachineTest):
 
 class Clients(MachineTest):
     def test_killed(self):
-        """SIGKILL of hacctl mid-job: the job is cancelled, all it held is given back, no file is left half-written."""
+        """SIGKILL of hacctl in the middle of a job: the job is cancelled, its resources come back, and no half-written file is left."""
         machine = self.machine(TWO_DEVICES, config={"result_expiry": "4s"})
         machine.baseline()
         machine.generate("u32", "random", 6000000)
@@ -89,17 +89,17 @@ class Clients(MachineTest):
             process.communicate()
             self.assertTrue(eventually(lambda: all(
                 j["state"] in ("cancelled", "done") for j in machine.json("jobs")["jobs"])))
-            if os.path.exists(machine.path("out")):  # it had done already
+            if os.path.exists(machine.path("out")):  # the job was already done
                 self.assertIsNone(machine.wrong("u32", "in", "out"))
                 os.unlink(machine.path("out"))
-            # a temporary file may be left by a SIGKILL, but none that looks like the result
+            # a SIGKILL may leave a temporary file, but none under the result's name
             for name in os.listdir(machine.work):
                 self.assertRegex(name, r"^(in|\.warm(\.out)?|\.out\.hacctl-.*)$")
         self.assertRegex(machine.good("metrics").decode(), r'ended_total\{state="cancelled",flow="[a-z]+"\} [1-9]')
         machine.check_clean(slack=16 << 20)
 
     def test_killed_while_it_writes(self):
-        """Outputs of a logic file have no name before all are whole: a SIGKILL leaves nothing of them."""
+        """A logic file's outputs appear under their names only when all are whole: a SIGKILL leaves none of them."""
         machine = self.machine(ONE_DEVICE)
         out = Path(machine.path("out"))
         out.mkdir()
@@ -118,9 +118,9 @@ class Clients(MachineTest):
             folder = f"/proc/{pid}/fd"
             try:
                 return any(os.readlink(f"{folder}/{fd}").startswith(f"{out}/") for fd in os.listdir(folder))
-            except OSError:  # the descriptor, or the process, has gone
+            except OSError:  # the descriptor or the process is gone
                 return False
-        for _ in range(20):  # on a busy machine it may have ended, or given names to whole ones, before the kill
+        for _ in range(20):  # on a busy machine the run may have ended, or renamed whole files, before the kill
             process = machine.start(*words)
             self.assertTrue(eventually(lambda: writes(process.pid) or process.poll() is not None, 30, 0.001))
             process.kill()
@@ -133,7 +133,7 @@ class Clients(MachineTest):
                 break
         self.assertEqual((process.returncode, names), (-signal.SIGKILL, []), "it had ended already, each time")
         machine.good(*words)
-        machine.good(*words)  # over those that are there
+        machine.good(*words)  # replace the existing ones
         self.assertEqual(sorted(os.listdir(out)), sorted(f"y{i}.csv" for i in range(20)))
         for name in os.listdir(out):
             self.assertEqual((out / name).read_bytes(), Path(machine.path("warm"), name).read_bytes())
@@ -153,7 +153,7 @@ class Clients(MachineTest):
         machine.check_clean(slack=16 << 20, seconds=60)
 
     def test_come_and_go(self):
-        """Many that connect, ask, and vanish at any moment."""
+        """Many clients connect, ask, and vanish at any moment."""
         machine = self.machine(ONE_DEVICE)
         machine.baseline()
         rng = random.Random(8)
@@ -174,7 +174,7 @@ class Clients(MachineTest):
 
 class Daemon(MachineTest):
     def test_killed(self):
-        """SIGKILL of hacd: its clients hear of it at once, its executors leave, and the next client gets a new one."""
+        """SIGKILL of hacd: its clients hear of it at once, its executors exit, and the next client gets a new daemon."""
         machine = self.machine(TWO_DEVICES)
         machine.generate("u32", "random", 6000000)
         for _ in range(3):
@@ -202,19 +202,19 @@ class Daemon(MachineTest):
                 return [p for p in executors if "hac-executor" in command_of(p)]
             self.assertTrue(eventually(lambda: not left(), 20), "executors outlive hacd")
         machine.sort_and_check("u32", *BITONIC)
-        # what the killed ones left goes with the next start
+        # the next start removes what the killed daemons left
         scratch = machine.root / "cache_home" / "hac" / "scratch"
         names = [str(machine.daemon().pid)]
         self.assertTrue(eventually(lambda: os.listdir(scratch) == names), os.listdir(scratch))
 
     def test_drain_under_load(self):
-        """SIGTERM while jobs run and wait: no new ones, each accepted one ends exactly once, and then it leaves."""
+        """SIGTERM while jobs run and wait: no new jobs, each accepted one ends exactly once, and then hacd exits."""
         for turn in range(5):
             machine = self.machine(TWO_DEVICES)
             daemon = machine.daemon()
             machine.warm_up()
             machine.generate("u32", "random", 300000, turn)
-            # one that comes too late must not start the next daemon: its socket would be taken for this one's
+            # a late client must not start the next daemon: its socket would be taken for this one's
             hacctls = [machine.start("--no-autostart", "sort", "in", "--type", "u32", *BITONIC, "-o", f"out{i}",
                                      *(("--receipt", f"r{i}") if i % 2 else ())) for i in range(8)]
             outcomes = [[] for _ in range(4)]
@@ -227,7 +227,7 @@ class Daemon(MachineTest):
             for thread in raw:
                 thread.join(30)
             self.assertEqual(daemon.wait(), 0, machine.log()[-2000:])
-            self.assertLess(time.monotonic() - began, 24)  # what has not ended after 25 s is cancelled
+            self.assertLess(time.monotonic() - began, 24)  # jobs that have not ended after 25 s are cancelled
             for outcome in outcomes:
                 self.assertEqual([o for o in outcome if o not in ("done", "refused")], [])
             for number, process in enumerate(hacctls):
@@ -258,12 +258,12 @@ class Daemon(MachineTest):
         self.assertIsNone(machine.wrong("u32", "in", "out"))
         self.assertEqual(json.loads(Path(machine.path("r.json")).read_text())["state"], "done")
         self.assertEqual(daemon.wait(), 0)
-        self.assertLess(time.monotonic() - began, 24)  # what has not ended after 25 s is cancelled
+        self.assertLess(time.monotonic() - began, 24)  # jobs that have not ended after 25 s are cancelled
 
     def test_second_signal(self):
-        """Now means now, whatever runs, detached or not."""
+        """A second signal ends hacd at once, whatever runs, detached or not."""
         for detach in ((), ("--detach",)):
-            for _ in range(5):  # other work on the machine may hold it up
+            for _ in range(5):  # other work on the machine may delay it
                 machine = self.machine(TWO_DEVICES)
                 daemon = machine.daemon()
                 machine.generate("u32", "random", 20000000)
@@ -282,7 +282,7 @@ class Daemon(MachineTest):
             self.assertLess(seconds, 1.5)
 
     def test_few_descriptors(self):
-        """Out of descriptors: existing clients are served, it does not spin, and it recovers."""
+        """Out of descriptors: hacd serves existing clients, does not spin, and recovers."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.baseline()
         used = len(os.listdir(f"/proc/{daemon.pid}/fd"))
@@ -314,7 +314,7 @@ class Daemon(MachineTest):
         machine.check_clean()
 
     def test_sixty_four_descriptors(self):
-        """64 descriptors and 1,000 connects: CPU below 5 % of a core, served as before, and well again within 1 s."""
+        """64 descriptors and 1,000 connects: hacd uses below 5 % of a core, serves existing clients, and recovers within 1 s."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.baseline()
         honest = wire.Client(machine.socket)
@@ -334,7 +334,7 @@ class Daemon(MachineTest):
                     refused += 1
 
         def recover():
-            """Seconds from their end to an answer for another one."""
+            """Seconds from the end of the connections until another client is answered."""
             while clients:
                 clients.pop().close()
             began = time.monotonic()
@@ -354,7 +354,7 @@ class Daemon(MachineTest):
         share = (daemon.cpu_seconds() - cpu) / (time.monotonic() - began)
         self.assertLess(share, 0.05)
         connected, not_connected, recovered = len(clients), refused, recover()
-        for _ in range(5):  # other work on the machine may hold it up
+        for _ in range(5):  # other work on the machine may delay it
             if recovered < 1:
                 break
             connect()
@@ -367,7 +367,7 @@ class Daemon(MachineTest):
         machine.check_clean()
 
     def test_no_room_for_executors(self):
-        """No more processes or descriptors for an executor: the job waits or fails, and hacd goes on."""
+        """No process or descriptor left for an executor: the job waits or fails, and hacd goes on."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.baseline()
         used = len(os.listdir(f"/proc/{daemon.pid}/fd"))

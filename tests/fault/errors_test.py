@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every failpoint of the code (base/failpoint.h) fails once, or reads and writes a byte at a time: what was asked for
-is done all the same, or there is one clear line and no output; hacd answers the next job, and nothing is left.
-The points are listed from the sources: one that no case below reaches fails the test."""
+"""Every failpoint of the code (base/failpoint.h) fails once, or reads and writes a byte at a time. The job is done
+all the same, or there is one clear line and no output; hacd answers the next job, and nothing is left.
+The points are listed from the sources: a point that no case below reaches fails the test."""
 import os
 import re
 import resource
@@ -31,7 +31,7 @@ def points_of_the_code():
 
 
 class Switch:
-    """The file by which processes hear what fails, and say what has failed."""
+    """The file that tells processes what fails, and in which they report what has failed."""
 
     def __init__(self, folder):
         self.path = Path(folder, "failpoints")
@@ -54,7 +54,7 @@ class Switch:
 
 @unittest.skipUnless(b"memfd.create" in (LIBEXEC / "hacd").read_bytes(), "built without HAC_FAILPOINTS")
 class Failpoints(MachineTest):
-    # What is asked for. Each leaves `out`, or is looked at by its exit code.
+    # What is asked for. Each writes `out`, or is judged by its exit code.
     def small(self):
         return ("sort", "small", "--type", "u32", "-o", "out")
 
@@ -77,10 +77,10 @@ class Failpoints(MachineTest):
         return ("opsplit", "subop", "add", "damp.yaml")
 
     def text(self):
-        return ("explain", "sort", "--items", "64", "--type", "u32", *BITONIC, "--format", "svg")
+        return ("metrics",)  # hacd's longest text: too long for a message
 
     # point: [(what fails, what is asked for, part of the message; None: it is done all the same)]
-    # Points that a running daemon passes.
+    # Points that a running daemon reaches.
     CASES = {
         "memfd.map": [("ENOMEM:1", "stream", "map")],
         "memfd.write": [("ENOSPC:1", "text", "text"), ("EINTR:1", "text", None), ("short", "text", None)],
@@ -112,7 +112,7 @@ class Failpoints(MachineTest):
         "library.sync": [("EIO:1", "library", "damp")],
         "library.link": [("EIO:1", "library", "damp")],
     }
-    # Those that its start passes, or that of an executor.
+    # Points that the start of the daemon or of an executor reaches.
     STARTS = {
         "memfd.create": [("EMFILE:1", "file", "shared memory"), ("EINVAL:1", "file", None)],
         "memfd.size": [("ENOMEM:1", "file", "shared memory")],
@@ -133,13 +133,13 @@ class Failpoints(MachineTest):
         "program.read": [("EIO:1", "file", None), ("EINTR:1", "file", None), ("short:1", "file", None)],
         "yaml.read": [("EIO", "small", ""), ("EINTR:1", "small", None), ("short", "small", None)],
     }
-    # Tried again and again for seconds, before they are given up.
+    # hacd retries these for seconds before it gives up.
     LONG = {
         "child.spawn": [("EAGAIN", "small", "cannot start")],
         "child.output": [("EMFILE", "small", "pipe")],
         "child.socketpair": [("EMFILE", "small", "socket pair")],
     }
-    # Not reached by a job of one client on a machine at rest: unit tests do.
+    # One client's job on an idle machine does not reach these; unit tests do.
     ELSEWHERE = {
         "channel.copy": "a peer that does not read",
         "output.size": "more was reserved than written",
@@ -161,7 +161,7 @@ class Failpoints(MachineTest):
         return switch, machine
 
     def ask(self, machine, what):
-        """Its result, and that it is whole or not there at all."""
+        """Its result, which is whole or absent."""
         words = getattr(self, what)()
         data = Path(machine.path("in")).read_bytes() if what == "stream" else None
         result = machine.run(*words, data=data, timeout=60)
@@ -198,10 +198,10 @@ class Failpoints(MachineTest):
     def check(self, machine, switch, point, case):
         spec, what, says = case
         if point.startswith("models."):
-            (machine.root / "state_home" / "hac" / "models").unlink(missing_ok=True)  # there is something to write
+            (machine.root / "state_home" / "hac" / "models").unlink(missing_ok=True)  # so that there is something to write
         switch.set(f"{point}={spec}")
         result = self.ask(machine, what)
-        if point.startswith("models."):  # they are written at its end
+        if point.startswith("models."):  # models are written when hacd exits
             self.stop(machine)
         hits = switch.hits()
         switch.set("")
@@ -230,23 +230,23 @@ class Failpoints(MachineTest):
         self.start_with(self.STARTS)
 
     def start_with(self, table):
-        # an executor that leaves while a program is built has a next one, which cannot read it either
+        # after an executor exits while a program is built comes another one, which cannot read it either
         switch, machine = self.prepare({"executor_idle_timeout": "2min"})
         for point, cases in table.items():
             for case in cases:
                 with self.subTest(point=point, case=case):
                     try:
                         self.check(machine, switch, point, case)
-                        if table is self.LONG:  # it has come up without devices
+                        if table is self.LONG:  # it started without devices
                             machine.good("reload")
-                        # the same daemon, if there is one
+                        # the same daemon, if it still runs
                         self.assertEqual(self.ask(machine, "small").code, 0, machine.log()[-2000:])
                     finally:
                         switch.set("")
                         self.stop(machine)
 
     def test_no_second_daemon(self):
-        """A client that the socket keeps out says so, and starts nothing in the place of the daemon there."""
+        """A client that cannot open the socket says so, and does not start another daemon."""
         switch, machine = self.prepare()
         daemon = machine.daemon()
         for reason in ("EACCES", "EPERM", "EAGAIN", "EPROTOTYPE"):
@@ -260,7 +260,7 @@ class Failpoints(MachineTest):
         self.assertEqual(machine.running().pid, daemon.pid)
 
     def test_all(self):
-        """A point without a case is a hole."""
+        """A point without a case fails the test."""
         known = {**self.CASES, **self.STARTS, **self.LONG}
         code = points_of_the_code()
         self.assertEqual(sorted(set(code) - set(known) - set(self.ELSEWHERE)), [])
@@ -275,8 +275,8 @@ class LongFailpoints(Failpoints):
 
 
 class Disk(MachineTest):
-    """No room for any output of hacctl: exit 1, one line that says so, nothing under the name that was asked for, and
-    what was there before stays."""
+    """No room for any output of hacctl: exit 1, one line that says so, nothing under the requested name, and an
+    existing file stays as it was."""
     WRITES = {
         "sort": ("sort", "in", "--type", "u32", *BITONIC, "-o", "out"),
         "sort of rows": ("sort", "table.csv", "--input-format", "csv", "--schema", "a:i64", "--key", "a", "-o", "out"),
@@ -349,7 +349,7 @@ class Disk(MachineTest):
 
 class Release(unittest.TestCase):
     def test_nothing_left(self):
-        """What is built without HAC_FAILPOINTS has nothing of them."""
+        """A build without HAC_FAILPOINTS contains none of them."""
         names = [name.encode() for name in points_of_the_code()] + [b"HAC_FAILPOINTS"]
         on = "HAC_FAILPOINTS:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text()
         for path in (LIBEXEC / "hacd", LIBEXEC / "hac-executor", BUILD / "hacctl" / "hacctl"):

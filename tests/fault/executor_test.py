@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Executors die, hang and crash while they work: the answer is right all the same, and nobody else notices."""
+"""Executors die, hang and crash while they work: the answer is right all the same, and no other job is affected."""
 import json
 import os
 import random
@@ -44,7 +44,7 @@ class FaultCase(MachineTest):
         return json.loads(Path(machine.path("out.json")).read_text())["measured_seconds"]
 
     def sort_while(self, machine, disturb, out="out"):
-        """Starts the sort, calls disturb() meanwhile; checks the answer and returns the receipt."""
+        """Starts the sort, calls disturb() while it runs, checks the answer and returns the receipt."""
         process = machine.start("sort", "in", "--type", "u32", *SPLIT, "-o", out, "--receipt", f"{out}.json")
         disturb()
         stdout, err = process.communicate(timeout=60)
@@ -57,7 +57,7 @@ class FaultCase(MachineTest):
 
 class Kill(FaultCase):
     def kills(self, times, seed, profile=TWO_DEVICES):
-        """SIGKILL at random moments of cooperative sorts, with another user of the service beside it."""
+        """SIGKILL at random moments of cooperative sorts, while another user uses the service."""
         machine = self.machine(profile)
         daemon = machine.baseline()
         rng = random.Random(seed)
@@ -65,7 +65,7 @@ class Kill(FaultCase):
         other = subprocess.Popen([BUILD / "tests" / "stress", "1", str(10 * times), str(seed)],
                                  env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         killed = noticed = started_over = done = 0
-        # on a busy machine sorts begin later, and more of the kills come before
+        # on a busy machine sorts start later, so more of the kills come before
         while done < times or (done < 5 * times and (killed <= times // 2 or noticed < max(1, times // 6))):
             done += 1
             def disturb():
@@ -77,7 +77,7 @@ class Kill(FaultCase):
                     killed += kill(pid, signal.SIGKILL)
             receipt = self.sort_while(machine, disturb)
             lost = sum(device["tasks_lost"] for device in receipt["devices"])
-            # what a restart made anew is no longer among the records
+            # the records no longer have what a restart made again
             self.assertLessEqual(lost, receipt["retries"])
             self.assertLessEqual(receipt["restarts"], receipt["retries"])
             if receipt["retries"]:
@@ -117,7 +117,7 @@ class Kill(FaultCase):
 
 class BuilderKilled(FaultCase):
     def test_and_built_again(self):
-        """A builder that somebody kills is no reason to give the device up."""
+        """A killed builder is no reason to give the device up."""
         machine = self.machine(ONE_DEVICE, seed=False)
         process = machine.start("devices")
         self.assertTrue(eventually(machine.running))
@@ -146,7 +146,7 @@ class LongKill(Kill):
 
 
 class Hang(FaultCase):
-    # A second for a task of 50 ms: a slow one on a busy machine is not taken for a stopped one, and its executor killed.
+    # A second for a task of 50 ms: on a busy machine a slow task must not be taken for a stopped one.
     CONFIG = {"task_deadline_minimum": "1s", "task_deadline_factor": 3}
 
     def stop_one(self, daemon, which=0):
@@ -157,7 +157,7 @@ class Hang(FaultCase):
         return None
 
     def test_stopped(self):
-        """A task that does not end: its executor is killed when the deadline is over, and the task runs again."""
+        """A task that does not end: hacd kills its executor at the deadline, and the task runs again."""
         for profile in (TWO_DEVICES, ONE_DEVICE):
             machine = self.machine(profile, config=self.CONFIG)
             daemon = machine.baseline()
@@ -180,10 +180,10 @@ class Hang(FaultCase):
             machine.check_clean(slack=16 << 20)
 
     def test_stopped_when_idle(self):
-        """One that has nothing to do, is asked to leave, and does not."""
+        """An idle executor is asked to exit and does not."""
         machine = self.machine(TWO_DEVICES, config={**self.CONFIG, "executor_idle_timeout": "1s"})
         daemon = machine.baseline()
-        for _ in range(10):  # on a busy machine they may have left before one looks
+        for _ in range(10):  # on a busy machine they may have exited before the test looks
             machine.warm_up()
             stopped = [pid for pid in daemon.executor_pids() if kill(pid, signal.SIGSTOP)]
             if stopped:
@@ -203,7 +203,7 @@ class Hang(FaultCase):
         for pid in daemon.executor_pids():
             kill(pid, signal.SIGSTOP)
         os.kill(daemon.pid, signal.SIGTERM)
-        self.assertEqual(daemon.wait(15), 0)  # a drain for which nobody stops has 25 s
+        self.assertEqual(daemon.wait(15), 0)  # a drain with running jobs has 25 s
 
 
 class LongHang(Hang):
@@ -211,7 +211,7 @@ class LongHang(Hang):
     test_stopped = test_stopped_when_idle = test_stopped_while_draining = None
 
     def test_stopped_at_start(self):
-        """One that hangs before it is ready, as a driver's initialisation does."""
+        """An executor that hangs before it is ready, as in a driver's initialisation."""
         machine = self.machine(ONE_DEVICE, config=self.CONFIG)
         daemon = machine.baseline()
         machine.generate("u32", "random", 70000)
@@ -241,7 +241,7 @@ class Crash(FaultCase):
         """A device whose executors keep crashing waits longer and longer; hacd stays idle meanwhile."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.baseline()
-        machine.generate("u32", "random", 1 << 21)  # enough for its executor to be seen while it works
+        machine.generate("u32", "random", 1 << 21)  # long enough for the test to see its executor at work
         process = machine.start("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
         began, cpu, pids = time.monotonic(), daemon.cpu_seconds(), []
         while time.monotonic() - began < 3 and process.poll() is None:
@@ -264,7 +264,7 @@ class Crash(FaultCase):
         machine.check_clean(slack=16 << 20)
 
     def test_goes_elsewhere(self):
-        """One of two devices crashes whenever it is used: the job is done on the other."""
+        """One of two devices crashes at every use: the job is done on the other."""
         machine = self.machine(TWO_DEVICES)
         daemon = machine.baseline()
         self.prepare(machine, ITEMS // 2)
@@ -277,7 +277,7 @@ class Crash(FaultCase):
         out, err = process.communicate(timeout=1)
         self.assertEqual((process.returncode, out, err), (0, b"", b""), machine.log()[-2000:])
         self.assertIsNone(machine.wrong("u32", "in", "out"))
-        # and the next ones need not wait for it
+        # and later jobs do not wait for it
         for _ in range(3):
             result = machine.run("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out", timeout=30)
             self.assertEqual(result.code, 0, result)
@@ -286,10 +286,10 @@ class Crash(FaultCase):
 
 
 class Builder(MachineTest):
-    """A program that cannot be had: who needs it is told, and nobody else notices."""
+    """A program that cannot be built: jobs that need it are told, and no other job is affected."""
 
     def lose_program(self, machine, name):
-        """Takes a program's binaries away; returns the folders they were in."""
+        """Removes a program's binaries; returns the folders they were in."""
         found = list((machine.root / "cache_home" / "hac" / "programs").glob(f"*/{name}-*.bin"))
         self.assertTrue(found, name)
         for binary in found:
@@ -297,7 +297,7 @@ class Builder(MachineTest):
         return {binary.parent for binary in found}
 
     def check_the_others(self, machine, program, says):
-        """The device is as it was but for that program, which `devices` names."""
+        """Only that program is missing on the device; `devices` names it."""
         device = machine.devices()[0]
         self.assertEqual((device["state"], device["reason"]), ("ready", ""))
         self.assertEqual(len(device["program_failures"]), 1, device)
@@ -310,7 +310,7 @@ class Builder(MachineTest):
         machine = self.machine(ONE_DEVICE)
         machine.warm_up()
         for folder in self.lose_program(machine, "bitonic.block.64"):
-            (folder / "bitonic.block.64.attempts").write_text("3\n")  # its driver has died of it
+            (folder / "bitonic.block.64.attempts").write_text("3\n")  # its driver died of it
         machine.generate("u64", "random", 70000)
         words = ("sort", "in", "--type", "u64", "--algorithm", "bitonic")
         for _ in range(2):
@@ -325,7 +325,7 @@ class Builder(MachineTest):
 
     @staticmethod
     def stop_builder(daemon):
-        """Stops the builder that comes next."""
+        """Stops the next builder."""
         found = []
 
         def look():
@@ -337,7 +337,7 @@ class Builder(MachineTest):
         return None
 
     def start_waiting_sort(self, **settings):
-        """A machine, a sort there that waits for bitonic.block.64, and the stopped builder that makes it."""
+        """A machine, a sort on it that waits for bitonic.block.64, and the stopped builder that makes that program."""
         machine = self.machine(ONE_DEVICE, **settings)
         daemon = machine.daemon()
         machine.warm_up()
@@ -359,7 +359,7 @@ class Builder(MachineTest):
         self.check_the_others(machine, "bitonic.block.64", "building took over 4 s")
 
     def start_first_sort(self, **settings):
-        """A machine that lacks both programs of a sort's, the sort, and the two builders that are started for it."""
+        """A machine that lacks both programs of a sort, the sort, and the two builders that hacd starts for it."""
         machine = self.machine(ONE_DEVICE, **settings)
         daemon = machine.daemon()
         machine.warm_up()
@@ -377,7 +377,7 @@ class Builder(MachineTest):
 
     @unittest.skipIf(os.cpu_count() < 2, "SKIPPED: a second builder needs a second core")
     def test_two_side_by_side(self):
-        """What a job needs later is built beside what it needs first; another one builds what a killed builder was at."""
+        """Programs needed later are built beside the one needed first; another builder takes over from a killed one."""
         for victim in (None, 0, 1):
             with self.subTest(victim=victim):
                 machine, process, builders = self.start_first_sort()
@@ -390,7 +390,7 @@ class Builder(MachineTest):
 
     @unittest.skipIf(os.cpu_count() < 2, "SKIPPED: a second builder needs a second core")
     def test_second_hangs(self):
-        """Only the program that it was to make counts as not to be had."""
+        """Only the program that the builder was to make counts as unavailable."""
         machine, process, builders = self.start_first_sort(config={"build_deadline": "7s"})
         kill(builders[1], signal.SIGSTOP)
         _, err = process.communicate(timeout=60)
@@ -399,7 +399,7 @@ class Builder(MachineTest):
         self.check_the_others(machine, "radix_leaf.block.64", "building took over 7 s")
 
     def test_others_go_on(self):
-        """What needs no program that is being built does not wait for it."""
+        """A job that does not need the program being built does not wait for it."""
         machine, process, stopped = self.start_waiting_sort()
         machine.generate("u32", "random", 70000, name="other")
         machine.sort_and_check("u32", "--algorithm", "bitonic", in_name="other", out_name="other.out", timeout=20)
@@ -420,7 +420,7 @@ class Builder(MachineTest):
         self.assertLessEqual(float(said[2]), float(said[1]))
 
     def test_killed_again_and_again(self):
-        """As the kernel does where memory is short: not for ever."""
+        """The kernel kills builders as it does where memory is short: hacd does not retry for ever."""
         machine = self.machine(ONE_DEVICE, seed=False)
         process = machine.start("devices")
         self.assertTrue(eventually(machine.running))
@@ -437,7 +437,7 @@ class Builder(MachineTest):
         self.assertIn("signal 9", device["reason"])
 
     def test_hangs_in_the_self_test(self):
-        """Nothing is known of such a device: it is not used at all."""
+        """Nothing is known about such a device, so it is not used."""
         machine = self.machine(ONE_DEVICE, config={"build_deadline": "4s"}, seed=False)
         process = machine.start("devices")
         self.assertTrue(eventually(machine.running))
@@ -454,11 +454,11 @@ class Builder(MachineTest):
 
 
 class Start(MachineTest):
-    """Executors of the only device that come to nothing: the job ends, and says why."""
+    """All executors of the only device fail at start: the job ends and says why."""
     SORT = ("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
 
     def machine_with(self, script):
-        """A machine whose executors that run tasks are this shell script; its probe and builders are real."""
+        """A machine whose task executors are this shell script; its probe and builders are real."""
         folder = Path(tempfile.mkdtemp(prefix="hac-libexec-"))
         self.addCleanup(shutil.rmtree, folder)
         (folder / "hacd").symlink_to(LIBEXEC / "hacd")
@@ -477,7 +477,7 @@ class Start(MachineTest):
         self.assertEqual(machine.devices()[0]["state"], "quarantined")
         machine.bad(1, *self.SORT, says="exited with status 3")  # at once
         self.assertLess(time.monotonic() - began, 35)
-        executor.unlink()  # a reload looks at all devices anew
+        executor.unlink()  # a reload examines all devices again
         executor.symlink_to(LIBEXEC / "hac-executor")
         machine.good("reload")
         self.assertEqual(machine.devices()[0]["state"], "ready")
@@ -490,7 +490,7 @@ class Start(MachineTest):
         machine.bad(1, *self.SORT, says="cannot start")
 
     def test_gets_over_it(self):
-        """A few that fail are no reason to give up."""
+        """A few failures are no reason to give the device up."""
         machine, executor = self.machine_with(f'test -e "$0.now" && exec {LIBEXEC}/hac-executor "$@"\nexit 3')
         process = machine.start(*self.SORT)
         time.sleep(1)

@@ -24,7 +24,7 @@ SETTINGS = {"result_expiry": "1s", "executor_idle_timeout": "1s", "idle_exit": "
 
 
 def slope(samples):
-    """Growth a step of a straight line through the samples (least squares)."""
+    """Growth per step of a straight line through the samples (least squares)."""
     n = len(samples)
     middle, mean = (n - 1) / 2, sum(samples) / n
     return sum((i - middle) * (s - mean) for i, s in enumerate(samples)) / sum((i - middle)**2 for i in range(n))
@@ -32,7 +32,7 @@ def slope(samples):
 
 class Reload(MachineTest):
     def change(self, machine, rng, turn):
-        """Other devices, other limits; every tenth time something that cannot be read. Whether it is sound."""
+        """Writes other devices and other limits, every tenth time an unreadable file. Returns whether it is valid."""
         bad = turn % 10 == 9
         machine.set_profile(rng.choice((ONE_DEVICE, TWO_DEVICES, OTHER_DEVICES)))
         machine.configure(**SETTINGS, max_jobs_per_user=rng.choice((900, 1000)))
@@ -45,7 +45,7 @@ class Reload(MachineTest):
         return not bad
 
     def reload(self, machine, daemon, sound, by_signal):
-        """One reload; by a signal there is no answer, so a question about devices waits until it is through."""
+        """One reload. A signal gives no answer, so a question about devices waits until the reload is complete."""
         before = machine.devices() if not sound else None
         if by_signal:
             os.kill(daemon.pid, signal.SIGHUP)
@@ -89,7 +89,7 @@ class Reload(MachineTest):
         self.reloads(40, 1)
 
     def test_removed_while_it_works(self):
-        """A device goes while a job runs on it: the job is done on what is there then, and its executor leaves."""
+        """A device disappears while a job runs on it: the other devices finish the job, and its executor exits."""
         machine = self.machine(TWO_DEVICES, config=SETTINGS)
         daemon = machine.baseline()
         machine.generate("u32", "random", 8000000)
@@ -108,13 +108,13 @@ class Reload(MachineTest):
         machine.check_clean(slack=16 << 20)
 
     def test_named_device_gets_other_settings(self):
-        """A job that may use one device only goes on when that gets other settings, and says so when it is gone."""
+        """A job restricted to one device goes on when that device gets other settings, and says so when it is gone."""
         machine = self.machine(TWO_DEVICES, config=SETTINGS)
         machine.baseline()
         machine.generate("u32", "random", 8000000)
         words = ("sort", "in", "--type", "u32", "--algorithm", "bitonic", "--devices", "cpu.1", "-o", "out")
         for profile, code in ((OTHER_DEVICES, 0), (ONE_DEVICE, 1)):
-            for _ in range(5):  # on a busy machine it may be through before the reload
+            for _ in range(5):  # on a busy machine the job may end before the reload
                 process = machine.start(*words)
                 self.assertTrue(eventually(lambda: any(d["running"] for d in machine.devices()), 20, 0.005))
                 machine.set_profile(profile)
@@ -148,12 +148,12 @@ def percentiles(seconds):
     return [ordered[len(ordered) // 2] * 1e3, ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] * 1e3, ordered[-1] * 1e3]
 
 
-# How an executor ends by itself, in its driver, when it gives a kernel to its device; signals come from outside.
+# How an executor ends by itself, in its driver, at a kernel launch; signals come from outside.
 FROM_WITHIN = ("exit", "abort", "fault")
 
 
 class Deaths(MachineTest):
-    """Executors die in the middle of jobs of every flow: each answer is right, and nobody else notices."""
+    """Executors die in the middle of jobs of every flow: each answer is right, and no other job is affected."""
     WAYS = (signal.SIGKILL, signal.SIGTERM, *FROM_WITHIN)
 
     def machine_to_die(self, profile):
@@ -162,7 +162,7 @@ class Deaths(MachineTest):
         return self.machine(profile, config={**SETTINGS, "executor_idle_timeout": "5s"}, environment=self.stub.environment)
 
     def end_one(self, daemon, names, way, rng):
-        """Ends an executor of these devices in that way, or any by itself; whether one has ended."""
+        """Ends an executor of these devices in that way, or any of them by itself; returns whether one ended."""
         if way in FROM_WITHIN:
             self.stub.set(f"clEnqueueNDRangeKernel={way}")
             eventually(self.stub.failed, 5, 0.005)
@@ -204,7 +204,7 @@ class Deaths(MachineTest):
         client.ask(wire.RELEASE, number)
 
     def ready_again(self, times):
-        """From an executor's death to the answer of the next job, for which another has started."""
+        """From an executor's death to the answer of the next job, for which another executor starts."""
         machine = self.machine_to_die(ONE_DEVICE)
         daemon = machine.baseline()
         rng, seconds = random.Random(3), {way: [] for way in self.WAYS}
@@ -215,7 +215,7 @@ class Deaths(MachineTest):
             number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 19))[1][1][0]
             job = wire.sort_buffer("u32", number, 0, 1 << 19, options=wire.field(8, 1), spec=wire.field(4, 1))
             for turn in range(5 * times * len(self.WAYS)):
-                # other work on the machine makes single ones long, and the middle of a few
+                # other work on the machine delays single jobs, and sometimes the median of a few
                 if turn % (times * len(self.WAYS)) == 0 and turn > 0:
                     if SANITIZED or in_time():
                         break
@@ -258,11 +258,11 @@ class LongDeaths(Deaths):
 
 
 class Hung(MachineTest):
-    """A task that does not end is killed when its deadline is over: not before, and not long after."""
+    """A task that does not end is killed at its deadline: not before, and not long after."""
     SECONDS = 1.0
 
     def hang_once(self, machine, daemon):
-        """(from the dispatch to the kill, from the kill to the end of the process, from then to the answer) in seconds."""
+        """Seconds (from dispatch to kill, from kill to the end of the process, from then to the answer)."""
         pid = daemon.executor_pids()[0]
         os.kill(pid, signal.SIGSTOP)
         process = machine.start("sort", "in", "--type", "u32", "--algorithm", "radix", "-o", "out", "--receipt", "r.json")
@@ -285,7 +285,7 @@ class Hung(MachineTest):
         machine.generate("u32", "random", 70000)
         for _ in range(2):
             machine.sort_and_check("u32", "--algorithm", "radix")
-        for _ in range(6):  # on a busy machine the middle of a few may be late, too
+        for _ in range(6):  # on a busy machine even the median of a few may be late
             taken, next_job = zip(*(self.hang_once(machine, daemon) for _ in range(times)))
             late = [t - self.SECONDS for t in taken]
             self.assertGreaterEqual(min(late), -0.001)
@@ -293,7 +293,7 @@ class Hung(MachineTest):
                 break
         print(f"{times} hung: killed and reaped {min(late) * 1e3:.1f} … {max(late) * 1e3:.1f} ms after the deadline; the answer "
               f"came {max(next_job) * 1e3:.0f} ms later at most", file=sys.stderr)
-        # goal: 50 ms to the kill and 50 ms more to its end; the middle one, as other work may get in the way of one
+        # goal: 50 ms to the kill and 50 ms more to its end, by the median, as other work may delay one
         self.assertLess(sorted(late)[len(late) // 2], 0.1)
         self.assertLess(sorted(next_job)[len(next_job) // 2], 1.5)
         machine.devices()
@@ -312,7 +312,7 @@ class LongHung(Hung):
 
 
 class Drain(MachineTest):
-    """SIGTERM and `hacctl drain` while jobs of several flows run: nothing new, one end for each accepted job, exit 0."""
+    """SIGTERM and `hacctl drain` while jobs of several flows run: no new jobs, one end for each accepted job, exit 0."""
 
     def drain(self, machine, turn, flows):
         daemon = machine.daemon()
@@ -344,10 +344,10 @@ class Drain(MachineTest):
                     break
             answered = time.monotonic() - asked
             self.assertFalse(taken)
-            if got is not None:  # else all had ended, and it has left already
+            if got is not None:  # otherwise all jobs had ended, and hacd has already exited
                 self.assertEqual(got[1][1][0], 4)
                 self.assertIn(b"about to leave", got[1][2][0])
-            if turn % 2 == 0:  # it has said so itself
+            if turn % 2 == 0:  # the job itself said so
                 self.assertTrue(first, "new work is taken after a drain")
         for thread in raw:
             thread.join(30)
@@ -379,7 +379,7 @@ class Drain(MachineTest):
         self.drains(8)
 
     def test_deadline(self):
-        """What has not ended when drain_deadline is over is cancelled, its client is told, and hacd leaves with 0."""
+        """Jobs that have not ended at drain_deadline are cancelled, their clients are told, and hacd exits with 0."""
         machine = self.machine(ONE_DEVICE, config={"drain_deadline": "200ms"})
         daemon = machine.daemon()
         machine.generate("u32", "random", 50000000)
@@ -388,14 +388,14 @@ class Drain(MachineTest):
         began = time.monotonic()
         os.kill(daemon.pid, signal.SIGTERM)
         self.assertEqual(daemon.wait(), 0)
-        self.assertLess(time.monotonic() - began, 10)  # by default it would be 25 s
+        self.assertLess(time.monotonic() - began, 10)  # the default would be 25 s
         out, err = process.communicate(timeout=30)
         self.assertEqual((process.returncode, out, err.count(b"\n")), (130, b"", 1), err)
         self.assertIn(b"hacd is leaving", err)
         self.assertFalse(os.path.exists(machine.path("out")))
 
     def test_unfetched(self):
-        """Results that nobody has fetched go with it: the log says so."""
+        """Results that nobody fetched are lost with hacd: the log says so."""
         machine = self.machine(ONE_DEVICE, config={"result_expiry": "60s"})
         daemon = machine.daemon()
         machine.generate("u32", "random", 70000)
@@ -415,7 +415,7 @@ class LongDrain(Drain):
 
 
 class Torn(MachineTest):
-    """Files of every kind of input are cut, punched and overwritten while they are read: hacd and its executors live."""
+    """Files of every kind of input are cut, punched and overwritten while they are read: hacd and its executors survive."""
     NAMES = ("sort", "query", "parquet", "splice")
 
     @staticmethod

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The log cannot be used against the daemon: a journal that takes nothing, and clients that cause records all the time."""
+"""Clients cannot use the log against the daemon: the journal accepts nothing, or clients cause records all the time."""
 import os
 import re
 import shutil
@@ -35,7 +35,7 @@ def violate(path, times):
 
 
 class Journal:
-    """A socket as the journal's. Who does not read it fills it."""
+    """A socket like the journal's. It fills up if the test does not read it."""
 
     def __init__(self, folder):
         self.path = str(folder / "journal")
@@ -65,8 +65,8 @@ class Logs(MachineTest):
         return float(re.search(rf"^{re.escape(name)} (\S+)$", machine.good("metrics").decode(), re.M).group(1))
 
     def attack(self, machine):
-        """Violations by a process of their own, again where other work on the machine may have held up what is measured;
-        how many in all, and the median and 99th percentile of another client's answers."""
+        """Violations from another process, repeated if other work may have disturbed the measurement; returns
+        how many there were, and the median and 99th percentile of another client's answers."""
         def run():
             subprocess.run([sys.executable, __file__, "--violate", str(machine.socket), str(self.violations)], check=True)
         for turn in range(6):
@@ -98,7 +98,7 @@ class Logs(MachineTest):
         told = [int(n) for n in re.findall(r"(\d+) more records of kind connection-ended were left out", log)]
         told += [int(n) for n in re.findall(r"\((\d+) more like it were left out\) \[connection-ended", log)]
         self.assertEqual(sum(told) + len(lines), violations, log[-2000:])
-        for line in log.splitlines():  # each names its kind
+        for line in log.splitlines():  # each record names its kind
             self.assertRegex(line, r" \[([a-z-]+)( [a-z]+=\S+)*\]$")
 
     def test_full_journal(self):
@@ -107,7 +107,7 @@ class Logs(MachineTest):
         daemon = machine.daemon()
         records = journal.records()
         self.assertTrue(any(r["HAC_EVENT"] == "device-found" and r["HAC_DEVICE"] == "cpu" for r in records), records)
-        # Full, by others than hacd.
+        # filled by others than hacd
         filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         self.addCleanup(filler.close)
         filled = 0
@@ -121,7 +121,7 @@ class Logs(MachineTest):
         violations, median, p99 = self.attack(machine)
         self.check("journal full", violations, median, p99, daemon.cpu_seconds() - cpu)
         self.assertEqual(len(journal.records()), filled)
-        # There is room again: it says what is missing, and goes on.
+        # With room again, hacd says what is missing, and goes on.
         machine.good("reload")
         self.assertTrue(eventually(lambda: [r for r in (records.extend(journal.records()), records)[1] if r["HAC_EVENT"] == "records-lost"]),
                         records)
@@ -148,10 +148,10 @@ class Logs(MachineTest):
 
 
 class Remarks(MachineTest):
-    """What executors and the drivers in them print."""
+    """What executors and their drivers print."""
 
     def machine_that_says(self, script):
-        """Its executors for jobs run these lines of shell first."""
+        """Job executors of this machine run these lines of shell first."""
         libexec = Path(tempfile.mkdtemp(prefix="hac-libexec-"))
         self.addCleanup(shutil.rmtree, libexec)
         (libexec / "hacd").symlink_to(LIBEXEC / "hacd")
@@ -168,7 +168,7 @@ class Remarks(MachineTest):
         self.assertRegex(machine.log(), rf"(?m)^info hacd: hac-executor cpu: and that0{{300,400}} {about}$")  # cut
 
     def test_flood(self):
-        """Up to the limit of a minute it is in the log, then counted; the job is done meanwhile."""
+        """Lines up to the limit of a minute are logged, then counted; the job is done meanwhile."""
         machine = self.machine_that_says("for i in {1..3000}; do echo \"line $i\"; done >&2")
         daemon = machine.daemon()
         machine.warm_up()
@@ -182,7 +182,7 @@ class Remarks(MachineTest):
         self.assertGreaterEqual(sum(told) + len(lines), 3000, log[-2000:])
 
     def test_last_words(self):
-        """An assertion in a driver is told with the executor's end."""
+        """An assertion in a driver is logged with the executor's end."""
         machine = self.machine_that_says("echo 'driver.c:7: assertion failed' >&2; echo ' #0 a trace' >&2; kill -ABRT $$")
         machine.generate("u32", "random", 1000)
         says = machine.bad(1, "sort", "in", "--type", "u32", "-o", "out")

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each allocation of hacd fails once, while it serves: the job that meets it is refused or fails with a line that says
-so, or is done all the same; hacd does not end, answers the next one, and nothing is left. Of an executor the same: a
-task fails, or its executor, which hacd replaces. What the allocator leaves to others is in
-support/out_of_memory.c."""
+"""Each allocation of hacd fails once while it serves: the job that meets it is refused, or fails with one line, or is
+done all the same. hacd does not end, answers the next job, and nothing is left. The same for an executor: a
+task fails, or its executor ends and hacd replaces it. support/out_of_memory.c says which allocations do not fail."""
 import os
 import random
 import shutil
@@ -39,14 +38,14 @@ class MemoryCase(MachineTest):
         return machine
 
     def control(self, left=-1):
-        """Lets `left` succeed before one fails; returns what was (left, made)."""
+        """Lets `left` allocations succeed before one fails; returns the former (left, made)."""
         before = struct.unpack("<qq", self.file.read_bytes())
         with open(self.file, "r+b") as file:
             file.write(struct.pack("<qq", left, 0))
         return before
 
     def session(self, machine, words, out):
-        """One job; whether it was done."""
+        """Runs one job; returns whether it was done."""
         result = machine.run(*words, timeout=60)
         if result.code != 0:
             self.assertRegex(result.err, r"\Ahacctl: [^\n]*\n\Z")
@@ -56,7 +55,7 @@ class MemoryCase(MachineTest):
         return result
 
     def walk(self, machine, words, most):
-        """Fails the allocations of that job in turn: all of them, or up to `most` that are drawn."""
+        """Fails the allocations of that job one by one: all of them, or a random sample of at most `most`."""
         self.control()
         self.assertEqual(self.session(machine, words, "out").code, 0, machine.log()[-1500:])
         _, made = self.control()
@@ -101,7 +100,7 @@ class Memory(MemoryCase):
 
 
 class Client(MemoryCase):
-    """hacctl and libhac: one line and no output, or all of it."""
+    """hacctl and libhac: one line and no output, or the whole output."""
     MOST = 4
     COMMANDS = {"small": SMALL, "sort": SORT, "words": WORDS, "devices": ("devices",), "jobs": ("jobs", "--json"),
                 "explain": ("explain", *SORT), "stream": ("sort", "-", "--type", "u32", "-o", "out"),
@@ -137,7 +136,7 @@ class Client(MemoryCase):
                 result, _, _ = self.client(machine, words, n)
                 outcomes[result.code] = outcomes.get(result.code, 0) + 1
                 with self.subTest(command=name, allocation=n):
-                    self.assertIn(result.code, (0, 1, 4), result) # 4: an executor that has no room for groups
+                    self.assertIn(result.code, (0, 1, 4), result) # 4: an executor has no room for groups
                     if result.code != 0:
                         self.assertRegex(result.err, r"\Ahacctl: [^\n]*memory[^\n]*\n\Z")
                         self.assertFalse(any(name != "opsplit" or os.listdir(machine.path(out))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every OpenCL call that executors make returns every error that the specification (OpenCL 1.2) lists for it: a job is
-done all the same, or ends with one line; `devices` answers and has a reason where a device cannot be used; hacd goes on,
-nothing hangs, and without the error all is as before. Full tier: some pairs; long: all of them."""
+"""Every OpenCL call that executors make returns every error that the specification (OpenCL 1.2) lists for it. The job is
+done all the same, or ends with one line; `devices` answers, with a reason where a device cannot be used; hacd goes on,
+nothing hangs, and without the error everything works again. Full tier: some pairs; long: all of them."""
 import os
 import random
 import re
@@ -48,7 +48,7 @@ CODES = {
     "clEnqueueUnmapMemObject": (-36, -38, -30, -57, -34),
     "clFinish": (-36,),
 }
-REFUSED = "clCreateProgramWithBinary"  # then programs are built anew, which takes its time
+REFUSED = "clCreateProgramWithBinary"  # then programs are built again, which takes a while
 PAIRS = [(call, code) for call, codes in CODES.items() for code in codes + EVERYWHERE if call != REFUSED]
 # A device that shares no memory with hacd: its data is copied.
 COPYING = ONE_DEVICE.replace("memory: {host: true}", "memory: {host: false}")
@@ -115,7 +115,7 @@ class OpenClCase(MachineTest):
 
 class Codes(OpenClCase):
     def test_calls(self):
-        """Calls that the code makes and the table lacks, or the other way round."""
+        """The code makes calls that the table lacks, or the other way round."""
         made = set()
         for path in (SOURCE / "backends").rglob("*.c"):
             if not path.name.endswith("_test.c"):
@@ -127,7 +127,7 @@ class Codes(OpenClCase):
         self.walk(ONE_DEVICE, rng.sample(PAIRS, 4))
 
     def test_build(self):
-        """A device that cannot be opened, or nothing built for it, is not used, and says why."""
+        """A device that cannot be opened, or has no built programs, is not used, and says why."""
         for call, code in (("clCreateContext", -2), ("clBuildProgram", -11), ("clCreateProgramWithSource", -6)):
             machine = self.machine_with(ONE_DEVICE, seed=False)
             self.stub.set(f"{call}={code}")
@@ -147,7 +147,7 @@ class LongCodes(OpenClCase):
         self.assertGreaterEqual(len(self.walk(COPYING, PAIRS)), 12)
 
     def test_refused_binary(self):
-        """A driver that does not take a binary gets it anew, or the job says so; it is there again afterwards."""
+        """A driver that rejects a binary gets a new one, or the job says so; the binary exists again afterwards."""
         machine = self.machine_with(ONE_DEVICE)
         daemon = machine.baseline()
         for code in CODES[REFUSED] + EVERYWHERE:

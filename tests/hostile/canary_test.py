@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No data crosses from one user to another: A's jobs are full of a mark, and B and a debugger look for it."""
+"""No data crosses from one user to another: A's jobs are full of a mark, and B and a debugger search for it."""
 import os
 import random
 import re
@@ -20,7 +20,7 @@ PIECE = 8 << 20
 
 
 def find_in_file(file, mark, offset=0, size=None):
-    """Whether the mark is in those bytes of an open file; what cannot be read has none."""
+    """Whether the mark is in those bytes of an open file; unreadable bytes count as not having it."""
     end, tail = None if size is None else offset + size, b""
     while end is None or offset < end:
         try:
@@ -36,7 +36,7 @@ def find_in_file(file, mark, offset=0, size=None):
 
 
 def find_in_process(pid, mark):
-    """The mappings of a process that have the mark: its heap, stacks, the driver's memory, buffers."""
+    """The mappings of a process that contain the mark: its heap, stacks, the driver's memory, buffers."""
     found = []
     memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
     for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -51,7 +51,7 @@ def find_in_process(pid, mark):
 
 
 def find_in_descriptors(pid, mark):
-    """The memfds of a process that have the mark."""
+    """The memfds of a process that contain the mark."""
     found = []
     for name in os.listdir(f"/proc/{pid}/fd"):
         path = f"/proc/{pid}/fd/{name}"
@@ -67,7 +67,7 @@ def find_in_descriptors(pid, mark):
 
 
 def find_in_folder(folder, mark):
-    """The files below that have the mark; some go while one looks."""
+    """The files below a folder that contain the mark; some disappear during the search."""
     found = []
     for at, _, names in os.walk(folder):
         for name in names:
@@ -82,7 +82,7 @@ def find_in_folder(folder, mark):
 
 
 class User:
-    """A client whom the kernel takes for another user: identity is what it was at connect."""
+    """A client that the kernel takes for another user: the identity is that at connect time."""
 
     def __init__(self, machine, uid):
         os.seteuid(uid)
@@ -126,11 +126,11 @@ class Canary(SharedMachineTest):
         self.addCleanup(os.chmod, self.m.socket.parent, 0o700)
         os.chmod(self.m.socket, 0o666)
         self.rng = random.Random(int(os.environ.get("HAC_TEST_RANDOM", "1")))
-        self.mark = os.urandom(6)  # every canary of this test has it; two bytes more say which
+        self.mark = os.urandom(6)  # every canary of this test contains it; two more bytes say which one it is
         self.of_a, self.of_b = set(), set()  # pids of their executors
 
     def fill(self, run):
-        """A's jobs on both devices, as keys, as text in a message, as a column."""
+        """A's jobs on both devices: the mark as keys, as text in a message, as a column."""
         key = self.mark + struct.pack("<H", run % 65536)
         user = User(self.m, A)
         size = self.rng.choice((1 << 20, 3 << 20, 100000)) // 8 * 8
@@ -141,22 +141,22 @@ class Canary(SharedMachineTest):
             user.done(wire.SUBMIT_SORT, wire.sort_buffer("u64", number, 0, size, options=options))
             user.done(wire.SUBMIT_SORT, wire.sort_inline("u64", key * 500, options=options))
             text = b"".join(b"%s,%d\n" % (self.text(key), i) for i in range(300))
-            user.done(wire.SUBMIT_QUERY, wire.query([wire.message(f1=text, f5=len(text))], kind=2, f1="a:string,b:i64",
-                                                    select="a, count() as n", f3="a", options=options))
+            user.done(wire.SUBMIT_QUERY, wire.query([wire.message(f1=text, f5=len(text))], kind=2, schema="a:string,b:i64",
+                                                    select="a, count() as n", group_by="a", options=options))
         self.of_a |= set(self.daemon.executor_pids()) - self.of_b
         return user
 
     @staticmethod
     def text(key):
-        """A field of text: the mark as it is, where no byte of it has a meaning in CSV."""
+        """A text field with the mark unchanged, because none of its bytes has a meaning in CSV."""
         return bytes(b if b not in b"\n\r,\"\0" and b < 128 else 65 for b in key)
 
     def look_as_b(self, user):
-        """B reads all that it can: new memory, results with what is behind them, what its jobs make of it."""
+        """B reads all it can: new memory, results with the bytes after them, the output of its jobs."""
         for size, growable in ((1 << 20, 0), (3 << 20, 0), (100000, 0), (64, 1)):
             number, memfd = user.alloc(size, growable)
             self.assertFalse(find_in_file(memfd, self.mark), "new memory")
-            if size >= 100000:  # what the executors find there, in order
+            if size >= 100000:  # what the executors find there, sorted
                 for device in ("cpu.0", "cpu.1"):
                     fields = user.done(wire.SUBMIT_SORT, wire.sort_buffer(
                         "u64", number, 0, size // 64 * 64, options=wire.field(1, device)))
@@ -166,7 +166,7 @@ class Canary(SharedMachineTest):
         self.of_b |= set(self.daemon.executor_pids()) - self.of_a
 
     def look_as_root(self):
-        """What a debugger would see of B's executors, and what lies in directories that executors share."""
+        """What a debugger would see of B's executors, and the directories that executors share."""
         pids = self.of_b & set(self.daemon.executor_pids())
         self.assertGreater(len(pids), 0)
         for pid in pids:
@@ -180,10 +180,10 @@ class Canary(SharedMachineTest):
         looked = 0
         for run in range(self.runs):
             a = self.fill(run)
-            if run == 0:  # that the search finds what is there
+            if run == 0:  # check that the search finds what is there
                 self.assertTrue(any(find_in_process(pid, self.mark) for pid in self.of_a), "the mark is not where it was put")
             if self.rng.randrange(2):
-                a.close()  # its memory is idle, then
+                a.close()  # its memory is idle then
             b = User(self.m, B)
             self.look_as_b(b)
             looked += self.look_as_root()
@@ -191,12 +191,12 @@ class Canary(SharedMachineTest):
             a.close()
             if run % 100 == 99:
                 print(f"{run + 1} runs", file=sys.stderr)
-            if self.rng.randrange(8) == 0:  # new ones take their places
+            if self.rng.randrange(8) == 0:  # new executors take their places
                 for pid in self.daemon.executor_pids():
                     os.kill(pid, signal.SIGKILL)
                 eventually(lambda: not self.daemon.executor_pids())
                 self.of_a.clear()
-        for pid in self.daemon.executor_pids():  # rather than wait until they leave
+        for pid in self.daemon.executor_pids():  # rather than wait until they exit
             os.kill(pid, signal.SIGKILL)
         print(f"{self.runs} runs, {looked} executors searched: 0 canaries", file=sys.stderr)
 

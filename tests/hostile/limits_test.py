@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How soon hostile clients are gone, and what is left of them: time, memory, descriptors, to the figure."""
+"""How soon hostile clients are disconnected, and what they leave behind: time, memory and descriptors, in figures."""
 import contextlib
 import fcntl
 import os
@@ -54,7 +54,7 @@ class LimitsCase(SharedMachineTest):
             self.assertEqual(client.ask(wire.SUBMIT_SORT, HONEST)[0], wire.R_DONE)
 
     def at_rest(self):
-        """What is open when nobody is connected and no executor is there."""
+        """The descriptors that are open without a client and without an executor."""
         self.assertTrue(self.m.settled(self.daemon))
         descriptors = eventually(self.steady)
         self.assertIsNotNone(descriptors)
@@ -69,7 +69,7 @@ class LimitsCase(SharedMachineTest):
         return sum(self.daemon.descriptors().values())
 
     def returns_to(self, descriptors):
-        """Every descriptor is back, the kinds and the counts."""
+        """All descriptors are back, by kind and count."""
         self.assertTrue(self.m.settled(self.daemon))
         same = eventually(lambda: self.daemon.descriptors() == descriptors)
         self.assertTrue(same, f"{descriptors} became {self.daemon.descriptors()}")
@@ -106,8 +106,8 @@ class Limits(LimitsCase):
         return slowest, grown
 
     def test_breaches(self):
-        """Goal: gone within 10 ms, memory grows by at most 64 KiB; what is here is the median of many, and the best of
-        some of these, as other work may want the processors."""
+        """Goal: disconnected within 10 ms, memory grows by at most 64 KiB. Checked are medians of many, and the best of
+        several of these, because other work may need the processors."""
         for data in BREACHES.values():
             for greet in (False, True):
                 for _ in range(20):
@@ -117,14 +117,14 @@ class Limits(LimitsCase):
         for _ in range(6):
             if slowest < within and grown <= 64 << 10:
                 break
-            # memory grows once, as when its models are written for the first time; what leaks does it again
+            # memory grows once, for example when models are first written; a leak grows again
             slowest, grown = map(min, (slowest, grown), self.breach())
         self.assertLess(slowest, within)
         self.assertLessEqual(grown, 64 << 10)
         self.serves()
 
     def test_one_byte_a_second(self):
-        """A message is one packet, so a first byte is a breach; who says nothing at all has five seconds."""
+        """A message is one packet, so one wrong first byte is a breach; a silent client has five seconds."""
         self.assertLess(self.gone_after(HELLO[:1]), 4.0)
         patient, began = self.client(), time.monotonic()
         with wire.Client(self.m.socket, False) as client:
@@ -132,11 +132,11 @@ class Limits(LimitsCase):
         silent = time.monotonic() - began
         print(f"gone after {silent:.2f} s of silence", file=sys.stderr)
         self.assertTrue(4.5 < silent < 9.0)
-        self.assertEqual(patient.ask(wire.SUBMIT_SORT, HONEST)[0], wire.R_DONE)  # who has greeted may be quiet
+        self.assertEqual(patient.ask(wire.SUBMIT_SORT, HONEST)[0], wire.R_DONE)  # a client that has greeted may be silent
 
 
     def test_thousand_idle(self):
-        """1,000 connections that do nothing: little memory, no time, and all of it comes back."""
+        """1,000 connections that do nothing cost little memory and no time, and all of it comes back."""
         descriptors, rss = self.at_rest(), self.daemon.rss()
         clients = [wire.Client(self.m.socket) for _ in range(1000)]
         grown = self.daemon.rss() - rss
@@ -152,17 +152,17 @@ class Limits(LimitsCase):
             client.close()
         self.returns_to(descriptors)
 
-    # ---- foreign descriptors that are not what they seem ----
+    # ---- foreign descriptors that are not what they claim to be ----
 
     def sort(self, client, fd, size):
-        """How a sort of that descriptor ends: its state and what is said of it."""
+        """How a sort of that descriptor ends: its state and its message."""
         what, fields = client.ask(wire.SUBMIT_SORT, wire.sort_descriptor("u32", 0, 0, size), [fd])
         if what != wire.R_ACCEPTED:
             return what, fields
         return wire.R_DONE, client.ask(wire.WAIT, wire.field(1, fields[1][0]))[1]
 
     def test_memfds(self):
-        """Shorter than was said, sealed or not: an error. Truncated or punched in the midst: some end, no death."""
+        """Files shorter than announced, sealed or not, give an error. Truncated or punched while read: an end, no death."""
         client = self.client()
         for seals in SEALS:
             fd = os.memfd_create("short", os.MFD_ALLOW_SEALING)
@@ -193,20 +193,20 @@ class Limits(LimitsCase):
         libc_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 4096, 4 << 20)
 
     def test_large_memfd_closed(self):
-        """hacd has the last descriptor of a client's memfd; freeing its memory holds up nobody else."""
+        """hacd holds the last descriptor of a client's memfd; freeing its memory delays no other client."""
         def large():
             fd = os.memfd_create("large")
             os.posix_fallocate(fd, 0, 1 << 30)
             return fd
 
         with wire.Client(self.m.socket) as honest:
-            for _ in range(15):  # other programs may hold some of them up
+            for _ in range(15):  # other programs may delay some of them
                 fd = large()
                 start = time.monotonic()
                 os.close(fd)
                 alone = time.monotonic() - start
                 hostile, fd = self.client(), large()
-                for _ in range(40):  # hacd has enough to do until the descriptor is closed here
+                for _ in range(40):  # hacd is busy enough until the descriptor is closed here
                     hostile.send(wire.QUERY, wire.message(f1=10))
                 hostile.send_raw(wire.frame(b"\x08\x01", 1), [fd])  # no request: the connection ends
                 os.close(fd)
@@ -240,12 +240,12 @@ class Limits(LimitsCase):
         with wire.Client(self.m.socket) as honest:
             for what in (wire.frame(b"\x08\x01", 1), b"no frame") * 2:
                 hostile, ends = self.client(), [lingering() for _ in range(3)]
-                for _ in range(40):  # hacd has enough to do until the sockets are closed here
+                for _ in range(40):  # hacd is busy enough until the sockets are closed here
                     hostile.send(wire.QUERY, wire.message(f1=10))
                 for end in ends:
                     try:
                         hostile.send_raw(what, [end.fileno()])
-                    except OSError:  # the connection has ended at the one before: nobody else has this one
+                    except OSError:  # the connection ended at the one before; no other process has this one
                         linger(end, 0)
                 closing = threading.Thread(target=lambda gone=ends: [end.close() for end in gone])
                 self.addCleanup(closing.join)
@@ -276,15 +276,15 @@ class Limits(LimitsCase):
         self.serves()
 
     def test_slow_file(self):
-        """A file whose server never answers a read: its reader cannot even be killed. hacd serves all others, and when
-        the server has gone, this user, too."""
+        """A file whose server never answers a read: the reader cannot even be killed. hacd serves all others, and this user
+        too once the server is gone."""
         file = slow_file.SlowFile(8 << 20, answered=1 << 20)
         if file.problem:
             self.skipTest(f"{file.problem}: NOT TESTED that a stalled file is given up")
         small = wire.sort_inline("u32", bytes(8), options=wire.field(1, "cpu.1"))
         try:
             client, fd = self.client(), os.open(file.path, os.O_RDONLY)
-            self.assertEqual(client.ask(wire.SUBMIT_SORT, small)[0], wire.R_DONE)  # its executor need not start later
+            self.assertEqual(client.ask(wire.SUBMIT_SORT, small)[0], wire.R_DONE)  # so that its executor need not start later
             what, accepted = client.ask(wire.SUBMIT_SORT, wire.sort_descriptor(
                 "u32", 0, 0, 8 << 20, options=wire.field(1, "cpu.0")), [fd])
             os.close(fd)
@@ -304,7 +304,7 @@ class Limits(LimitsCase):
         self.serves()
 
     def test_mute_file(self):
-        """A file whose server does not even answer what it is: hacd asks nobody but the kernel."""
+        """A file whose server does not even say what it is: hacd asks only the kernel."""
         file = slow_file.SlowFile(8 << 20, answered=0, silent=(slow_file.GETATTR,))
         if file.problem:
             self.skipTest(f"{file.problem}: NOT TESTED that hacd does not wait for file servers")
@@ -317,14 +317,14 @@ class Limits(LimitsCase):
             with wire.Client(self.m.socket) as honest:
                 self.assertEqual(honest.ask(wire.SUBMIT_SORT, wire.sort_inline(
                     "u32", bytes(8), options=wire.field(1, "cpu.1")))[0], wire.R_DONE)
-            self.assertLess(time.monotonic() - began, 8.0)  # who waits for the server waits for ever
+            self.assertLess(time.monotonic() - began, 8.0)  # a process that waits for the server waits for ever
             os.close(fd)
         finally:
             file.close()
         client.close()
         self.serves()
 
-    # ---- messages of streams and graphs out of order, twice, late, and for what is another's ----
+    # ---- messages of streams and graphs out of order, twice, late, and for other users' objects ----
 
     def begin(self, client):
         return client.ask(wire.SUBMIT_QUERY, wire.message(f1=wire.query_spec(), f3=b"", f4=1))[1][1][0]
@@ -349,18 +349,18 @@ class Limits(LimitsCase):
         job = self.begin(client)  # after it was cancelled
         client.ask(wire.CANCEL, wire.field(1, job))
         self.assertEqual(client.answer(self.split(client, number, job))[0], wire.R_FAILURE)
-        job = self.begin(client)  # its buffer is let go while it is read
+        job = self.begin(client)  # its buffer is released while it is read
         self.split(client, number, job)
         self.assertEqual(client.ask(wire.BUFFER_RELEASE, wire.field(1, number))[0], wire.R_OK)
         client.ask(wire.APPEND_SPLIT, last(job))
         self.assertEqual(client.ask(wire.WAIT, wire.field(1, job))[0], wire.R_DONE)
         self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(f1=job, f2=number, f3=136, f4=1, f5=8))[0], wire.R_FAILURE)
-        for what in (wire.RESULT, wire.RELEASE, wire.CANCEL):  # before it was begun
+        for what in (wire.RESULT, wire.RELEASE, wire.CANCEL):  # before it began
             self.assertEqual(client.ask(what, wire.field(1, job + 1))[0], wire.R_FAILURE)
         self.serves()
 
     def test_many_splits_unanswered(self):
-        """Splits without waiting for any answer: a bounded number is held."""
+        """Splits sent without waiting for any answer: hacd holds a bounded number."""
         client = self.client()
         number = client.ask(wire.BUFFER_ALLOC, wire.field(1, 100000))[1][1][0]
         rss, job = self.daemon.rss(), self.begin(client)
@@ -387,7 +387,7 @@ class Limits(LimitsCase):
         graph = wire.ops([number], task)
         self.assertEqual(thief.ask(wire.SUBMIT_OPS, graph)[0], wire.R_FAILURE)
         job = client.ask(wire.SUBMIT_OPS, graph)[1][1][0]
-        self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(f1=job, f7=1))[0], wire.R_FAILURE)  # no stream
+        self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(f1=job, f7=1))[0], wire.R_FAILURE)  # not a stream
         serials = [client.send(wire.SUBMIT_OPS, graph) for _ in range(20)]  # side by side, the same buffer
         serials.append(client.send(wire.BUFFER_RELEASE, wire.field(1, number)))
         answers = [client.receive() for _ in serials]  # as they are done, in any order
@@ -396,11 +396,11 @@ class Limits(LimitsCase):
             if serial != serials[-1]:
                 self.assertEqual(what, wire.R_DONE)
                 self.assertIn(fields[2][0], (3, 4))
-        self.assertEqual(client.ask(wire.SUBMIT_OPS, graph)[0], wire.R_FAILURE)  # it is let go
+        self.assertEqual(client.ask(wire.SUBMIT_OPS, graph)[0], wire.R_FAILURE)  # it is released
         self.serves()
 
     def test_graphs_of_a_job(self):
-        """Graphs for another's job, for one that takes none, two at once, behind the last one, with another's buffer."""
+        """Graphs for another's job, for a job that takes none, two at once, after the last one, with another's buffer."""
         client, thief = self.client(), self.client()
         number, own = (c.ask(wire.BUFFER_ALLOC, wire.field(1, 1 << 16))[1][1][0] for c in (client, thief))
 
@@ -415,9 +415,9 @@ class Limits(LimitsCase):
         job = client.ask(wire.SUBMIT_OPS, begin)[1][1][0]
         self.assertEqual(thief.answer(append(thief, [own]))[0], wire.R_FAILURE)
         self.assertEqual(client.answer(append(client, [number + 99]))[0], wire.R_FAILURE)
-        values = 4 << 20  # so many take longer than a busy machine's client needs for the next request
+        values = 4 << 20  # so many take longer than a client on a busy machine needs for the next request
         large = client.ask(wire.BUFFER_ALLOC, wire.field(1, 16 * values))[1][1][0]
-        for _ in range(100):  # all the same hacd may be done with one before it hears of the next
+        for _ in range(100):  # still, hacd may finish one before it hears of the next
             serials = [append(client, [large], reduce(values)) for _ in range(3)]
             answers = {got[1]: got[0] for got in (client.receive() for _ in serials)}
             self.assertEqual(answers[serials[0]], wire.R_GRAPH_DONE)
@@ -440,7 +440,7 @@ class Limits(LimitsCase):
 
 class Changing(LimitsCase):
     """Memory of every kind of input changes while executors read it: holes, other bytes, other sizes. Each job has an
-    answer or ends with a message; no executor dies of it, and what is done on the same memory afterwards is right."""
+    answer or ends with a message; no executor dies, and later jobs on the same memory are right."""
     ROWS = 20000
     SIZE = 1 << 20
 
@@ -464,13 +464,13 @@ class Changing(LimitsCase):
         return data, wire.SUBMIT_QUERY, wire.query([wire.message(**where, f5=len(data))], kind=kind, **spec)
 
     def lines(self, **where):
-        return self.query(self.csv, 2, where, f1="a:i64,b:string", f3="b", f4="b, count() as n, sum(a) as s")
+        return self.query(self.csv, 2, where, schema="a:i64,b:string", group_by="b", select="b, count() as n, sum(a) as s")
 
     def words(self, **where):
-        return self.query(self.csv.replace(b",", b" "), 6, where, f3="word", f4="word, count() as n")
+        return self.query(self.csv.replace(b",", b" "), 6, where, group_by="word", select="word, count() as n")
 
     def columns_of_file(self, **where):
-        return self.query(self.parquet, 9, where, f3="b", f4="b, count() as n, sum(a) as s")
+        return self.query(self.parquet, 9, where, columns="a:i64,b:string", group_by="b", select="b, count() as n, sum(a) as s")
 
     def table(self, **where):
         """Arrow's columns: i64, and strings by their offsets."""
@@ -481,11 +481,11 @@ class Changing(LimitsCase):
             at.append((at[-1] + size + 63) // 64 * 64)
             size = len(part)
         data = struct.pack(f"<{self.ROWS}q", *range(self.ROWS)).ljust(at[1], b"\0") + offsets.ljust(at[2] - at[1], b"\0") + texts
-        columns = [wire.message(f1="a", f2=5, f6=2**64 - 1, f7=0, f8=2**64 - 1),
-                   wire.message(f1="b", f2=15, f6=2**64 - 1, f7=at[1], f8=at[2], f9=len(texts))]
-        return data, wire.SUBMIT_QUERY, wire.query([wire.message(**where, f5=len(data))], kind=1, f3="b",
-                                                   f4="b, count() as n, sum(a) as s",
-                                                   table=wire.message(f1=self.ROWS, f2=columns))
+        none = 2**64 - 1
+        columns = [("a", "i64", (5, 0, 0, 0, none, 0, none, 0)),
+                   ("b", "string", (15, 0, 0, 0, none, at[1], at[2], len(texts)))]
+        return data, wire.SUBMIT_QUERY, wire.query([wire.message(**where, f5=len(data))], kind=1, group_by="b",
+                                                   select="b, count() as n, sum(a) as s", table=(self.ROWS, columns))
 
     def gather(self, **where):
         """y = x[index]: 8192 rows of f64, numbers of rows as u32."""
@@ -515,7 +515,7 @@ class Changing(LimitsCase):
     # ---- how they change ----
 
     def disturb(self, fd, size, resize):
-        """One change: a hole, bytes that are the largest numbers, random ones, another size."""
+        """One change: a hole, bytes that are the largest numbers, random bytes, another size."""
         size = min(size, os.fstat(fd).st_size)
         if size == 0:
             return
@@ -529,7 +529,7 @@ class Changing(LimitsCase):
             os.ftruncate(fd, at)
 
     def end(self, client, serial):
-        """How the job ends: its JobDone, or None where it was refused; self.answer is its result."""
+        """How the job ends: its JobDone, or None if it was refused; self.answer is its result."""
         known = len(client.fds)
         what, fields = client.answer(serial)
         if what == wire.R_ACCEPTED:
@@ -559,7 +559,7 @@ class Changing(LimitsCase):
         self.end(client, serial)
 
     def file_run(self, client, make):
-        """A memfd, sealed or not, of the size that was said or shorter."""
+        """A memfd, sealed or not, of the announced size or shorter."""
         data, what, body = make(self, f3=0)
         fd = os.memfd_create("input", os.MFD_ALLOW_SEALING)
         seals = self.rng.choice(SEALS)
@@ -571,7 +571,7 @@ class Changing(LimitsCase):
             for _ in range(self.rng.randrange(1, 4)):
                 self.disturb(fd, len(data), seals == 0)
         fields = self.end(client, serial)
-        if short and what == wire.SUBMIT_SORT:  # nobody can tell a short text from a whole one
+        if short and what == wire.SUBMIT_SORT:  # a short text cannot be told from a whole one
             self.assertTrue(fields is None or fields[2][0] == 4, "sorted what is not there")
         os.close(fd)
 
@@ -642,11 +642,11 @@ class Leaks(LimitsCase):
                                 fds[:rng.randrange(64)])
             elif kind == 2:  # a truncated message with descriptors
                 client.send_raw(HELLO[:rng.randrange(1, len(HELLO))], fds[:rng.randrange(64)])
-            elif kind == 3:  # nothing but descriptors behind a greeting, none of them read before the end
+            elif kind == 3:  # only descriptors after the greeting, none of them read before the end
                 client.send_raw(HELLO)
                 for _ in range(3):
                     client.send_raw(wire.frame(b"\0", 8), fds[:8])
-            elif kind == 4:  # a job with a file that is none
+            elif kind == 4:  # a job with a file that is not a file
                 client.send(wire.HELLO, wire.hello())
                 client.send(wire.SUBMIT_SORT, wire.sort_descriptor("u32", 0, 0, 64), fds[:1])
             else:
@@ -656,7 +656,7 @@ class Leaks(LimitsCase):
         client.close()
 
     def check_executors(self):
-        """No descriptor beyond the declared set: its socket, standard ones, pool memory, the driver's own."""
+        """No descriptor beyond the allowed set: its socket, the standard ones, pool memory, the driver's own."""
         pids = self.daemon.executor_pids()
         self.assertGreater(len(pids), 0)
         for pid in pids:
@@ -686,7 +686,7 @@ class Leaks(LimitsCase):
         self.assertLess(self.daemon.rss() - rss, 4 << 20)
 
     def test_control_truncated(self):
-        """hacd at its limit of descriptors: the kernel delivers a part of them and says so."""
+        """hacd at its limit of descriptors: the kernel delivers only some of a message's and says so."""
         descriptors = self.at_rest()
         fds = [os.open("/dev/null", os.O_RDONLY) for _ in range(64)]
         self.addCleanup(lambda: [os.close(fd) for fd in fds])

@@ -73,8 +73,7 @@ build_against() {
 }
 build_against "$prefix" installed
 
-# The programs know where they were installed; the library's files find themselves.
+# Moved elsewhere, all find each other from where they are.
 umount -l "$prefix" # a hacd that is still leaving may hold it
 hacctl=$base/staged$prefix/bin/hacctl
-export HAC_LIBEXEC=$base/staged$prefix/libexec HAC_PROFILES=$base/staged$prefix/share/hac/profiles
 build_against "$base/staged$prefix" moved

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What calibrate measures is what plans are priced by."""
+"""Plans are priced by what calibrate measured."""
 import collections
 import json
 import random
@@ -31,7 +31,7 @@ class Calibrate(MachineTest):
         cls.arrow = columns.Columns(random.Random(1), Table, [Column("k", "k", "u32", True, "u", values=keys)])
 
     def query(self, client):
-        """Rows by key: the ways that were looked at."""
+        """Rows by key: the candidates that were priced."""
         status, text, receipt = client.query(self.arrow, {"group_by": "k", "select": "count() as c"})
         self.assertEqual(status, 0, text)
         self.assertEqual({int(k): int(c) for k, c in duck.read_csv(text.decode())[1:]}, self.counts)
@@ -62,7 +62,7 @@ class Calibrate(MachineTest):
                     self.assertGreater(device["capability"]["hash.aggregate.none"], 0)
                     self.assertGreater(device["capability"]["query.aggregate.none"], 0)
                 ways = self.query(client)
-                self.assertTrue(any(way["name"].startswith("flow C on ") for way in ways))
+                self.assertTrue(any(way["name"].startswith("device on ") for way in ways))
                 self.assertFalse([way for way in ways if "measured" in way["reason"]])
                 best = min((way for way in ways if way["predicted_seconds"] is not None),
                            key=lambda way: way["predicted_seconds"])
@@ -71,7 +71,7 @@ class Calibrate(MachineTest):
                 self.assertLessEqual(chosen[0]["predicted_seconds"], 1.06 * best["predicted_seconds"])
 
     def test_one_of_two(self):
-        """What one device can do says nothing of both."""
+        """The rate of one device says nothing about both together."""
         for profile, says in ((TWO_DEVICES, "only one device was measured: when a sort of {} is split is not known"),
                               (ONE_DEVICE, "a sort of {} runs on one device at every size")):
             with self.subTest(profile=profile):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How the private daemon comes and goes, what happens without one, and that users' daemons never meet."""
+"""How the private daemon starts and exits, what happens without one, and that users' daemons never meet."""
 import contextlib
 import json
 import os
@@ -22,7 +22,7 @@ BITONIC = ("--algorithm", "bitonic")
 
 
 class FakeDaemon:
-    """Answers the first frame of every connection with `body`, and then ends it."""
+    """Answers the first frame of every connection with `body`, then closes it."""
 
     def __init__(self, path, body):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -59,7 +59,7 @@ class Start(MachineTest):
         self.assertIsNone(machine.running())
 
     def test_hac_socket(self):
-        """HAC_SOCKET names a daemon; nothing is started beside it."""
+        """HAC_SOCKET names a daemon; no other one is started."""
         machine = self.machine(ONE_DEVICE)
         machine.environment["HAC_SOCKET"] = machine.path("elsewhere")
         machine.bad(3, "devices", says="elsewhere")
@@ -86,7 +86,7 @@ class Start(MachineTest):
         self.assertEqual(os.listdir(machine.work), ["in"])
 
     def test_other_protocol(self):
-        """Exit 3, and both versions in the message, whichever side finds out."""
+        """Exit 3, with both versions in the message, whichever side detects it."""
         hello = wire.field(wire.R_HELLO, wire.hello(99, "hacd 99.0"))
         failure = wire.field(wire.R_FAILURE, wire.message(f1=3, f2="protocol mismatch: this hacd speaks version 99"))
         for body, says in ((hello, "99"), (failure, "99"), (wire.field(wire.R_OK, b""), "")):
@@ -104,7 +104,7 @@ class Start(MachineTest):
         fake.close()
 
     def test_leftover_socket(self):
-        """Of a daemon that was killed: a new one is started in its place."""
+        """The socket of a killed daemon: a new daemon is started."""
         machine = self.machine(ONE_DEVICE)
         machine.socket.parent.mkdir(mode=0o700)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dead:
@@ -112,7 +112,7 @@ class Start(MachineTest):
         self.assertTrue(machine.daemon().alive())
 
     def test_unsafe_directories(self):
-        """Whoever can write where the socket lies can pose as the daemon."""
+        """Whoever can write to the socket's folder can pose as the daemon."""
         machine = self.machine(ONE_DEVICE)
         machine.socket.parent.mkdir(mode=0o777)
         os.chmod(machine.socket.parent, 0o777)
@@ -124,7 +124,7 @@ class Start(MachineTest):
         self.assertIsNone(machine.running())
 
     def test_unsafe_tmp(self):
-        """Without XDG_RUNTIME_DIR the socket lies in /tmp/hac-UID, which somebody may have made before."""
+        """Without XDG_RUNTIME_DIR the socket lies in /tmp/hac-UID, which another user may have created before."""
         folder = Path(f"/tmp/hac-{os.geteuid()}")
         if folder.exists():
             self.skipTest(f"{folder} is in use")
@@ -140,7 +140,7 @@ class Start(MachineTest):
             machine.bad(4, "devices", says="65534")
 
     def test_bad_configuration(self):
-        """Said with file and line; the daemon does not start with half of it."""
+        """Errors are reported with file and line; the daemon does not start with half of a configuration."""
         machine = self.machine(ONE_DEVICE)
         machine.configure(idle_exit="soon")
         result = machine.run("devices")
@@ -149,7 +149,7 @@ class Start(MachineTest):
         eventually(lambda: not children(os.getpid()))
 
     def test_bad_profile(self):
-        """Left out, and said so by doctor; the others serve."""
+        """The device is left out, and doctor says so; the other devices serve."""
         machine = self.machine(ONE_DEVICE)
         machine.set_profile("name: x\nkind: abacus\n", "01-bad.yaml")
         self.assertEqual(machine.json("-q", "devices")["devices"][0]["state"], "ready")
@@ -158,7 +158,7 @@ class Start(MachineTest):
         self.assertIn("01-bad.yaml", machine.run("doctor").out.decode())
 
     def test_many_start_at_once(self):
-        """One daemon for all, whoever comes first."""
+        """One daemon for all, whichever client comes first."""
         machine = self.machine(ONE_DEVICE)
         started = [machine.start("version", "--json") for _ in range(20)]
         pids = set()
@@ -177,7 +177,7 @@ class Start(MachineTest):
 
 class Life(MachineTest):
     def test_environment(self):
-        """A daemon keeps nothing of who started it but what the contract lists."""
+        """A daemon keeps nothing of its starter's environment but what the contract lists."""
         machine = self.machine(ONE_DEVICE)
         inherited = os.open(machine.path("inherited"), os.O_RDWR | os.O_CREAT)
         os.set_inheritable(inherited, True)
@@ -202,7 +202,7 @@ class Life(MachineTest):
             self.assertEqual(os.stat(path).st_mode & 0o077, 0, path)
 
     def test_executors_hold_nothing_else(self):
-        """No descriptor of hacd's but its own socket; buffers and files only while jobs need them."""
+        """Executors hold no descriptor of hacd's but their socket; buffers and files only while jobs need them."""
         machine = self.machine(TWO_DEVICES, config={"executor_idle_timeout": "60s"})
         daemon = machine.daemon()
         machine.generate("u32", "random", 300000)
@@ -228,7 +228,7 @@ class Life(MachineTest):
         self.assertNotEqual(machine.daemon().pid, daemon.pid)  # and the next client has one again
 
     def test_client_at_the_moment_of_leaving(self):
-        """A client that comes just when the daemon makes up its mind is served, by this one or by a new one."""
+        """A client that comes just when the daemon decides to exit is served, by this daemon or a new one."""
         machine = self.machine(ONE_DEVICE, config={"idle_exit": "1s"})
         machine.daemon()
         for turn in range(10):
@@ -247,7 +247,7 @@ class Life(MachineTest):
         self.assertEqual(daemon.wait(), 0)
 
     def test_idle_exit_keeps_results(self):
-        """The result of a detached job keeps the daemon until it is fetched or has expired."""
+        """The result of a detached job keeps the daemon alive until it is fetched or has expired."""
         machine = self.machine(ONE_DEVICE, config={"idle_exit": "1s", "result_expiry": "20s"})
         daemon = machine.daemon()
         machine.generate("u32", "random", 70000)
@@ -259,7 +259,7 @@ class Life(MachineTest):
         self.assertIsNone(machine.wrong("u32", "in", "out"))
 
     def test_builds_broken_off(self):
-        """A build that hacd breaks off by leaving must not count as one that the driver failed."""
+        """A build that hacd aborts when it exits must not count as failed by the driver."""
         machine = self.machine(ONE_DEVICE, seed=False)
         programs = machine.root / "cache_home" / "hac" / "programs"
         for pause in (0.3, 1.0, 1.5, 2.0):
@@ -276,7 +276,7 @@ class Life(MachineTest):
         machine.good("drain")
         self.assertEqual(daemon.wait(), 0)
         self.assertFalse(machine.socket.exists())
-        machine.bad(3, "drain")  # starts none in order to drain it
+        machine.bad(3, "drain")  # `drain` starts no daemon
         self.assertIsNone(machine.running())
 
     def test_signals(self):
@@ -289,7 +289,7 @@ class Life(MachineTest):
             self.assertFalse(machine.socket.exists())
 
     def leave_under(self, number):
-        """How many of these signals hacd got while it left, after a SIGTERM."""
+        """How many of these signals hacd got during its shutdown, after a SIGTERM."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.daemon()
         machine.warm_up()
@@ -304,13 +304,13 @@ class Life(MachineTest):
         return sent
 
     def test_signals_while_leaving(self):
-        """However many come: hacd writes its models, removes its files and leaves as it should."""
+        """However many signals come: hacd writes its models, removes its files and exits as it should."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            # on a busy machine it may have left before the first one
+            # on a busy machine it may have exited before the first one
             self.assertTrue(any(self.leave_under(number) > 5 for _ in range(10)))
 
     def test_socket_removed(self):
-        """Nobody can come any more: it leaves; at once when idle, after its jobs otherwise."""
+        """Nobody can connect any more: hacd exits at once when idle, after its jobs otherwise."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.daemon()
         machine.socket.unlink()
@@ -343,7 +343,7 @@ class Life(MachineTest):
         self.assertEqual(command_of(daemon.pid).split()[0], "hacd")
 
     def test_reload(self):
-        """New devices, a bad file keeps the old ones, and nothing grows with reloads."""
+        """New devices are used, a bad file keeps the old ones, and nothing grows with reloads."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.baseline()
         machine.set_profile(TWO_DEVICES)
@@ -420,7 +420,7 @@ class Users(MachineTest):
         self.assertEqual(theirs.wait(), 0)
 
     def test_no_capabilities(self):
-        """hacd and its executors do their work without any: none effective, none to be had."""
+        """hacd and its executors work without capabilities: none effective, none obtainable."""
         machine = self.others_machine()
         data = os.urandom(40000)
         (machine.work / "in").write_bytes(data)
@@ -442,7 +442,7 @@ class Users(MachineTest):
         self.assertEqual(daemon.wait(), 0)
 
     def test_not_the_others_daemon(self):
-        """Neither by its environment nor by name: directories are private, and so are sockets."""
+        """Users cannot reach another's daemon by environment or by name: directories and sockets are private."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.daemon()
         for words in (["devices"], ["--socket", machine.socket, "devices"], ["--socket", machine.socket, "drain"]):
@@ -451,7 +451,7 @@ class Users(MachineTest):
         self.assertTrue(daemon.alive())
 
     def test_not_a_foreign_listener(self):
-        """A daemon that another user set up at one's own path is not talked to."""
+        """A client does not talk to a daemon that another user put at its path."""
         machine = self.machine(ONE_DEVICE)
         os.chmod(machine.root, 0o755)
         machine.socket.parent.mkdir(mode=0o700)
@@ -473,7 +473,7 @@ class Users(MachineTest):
 
     def test_shared_daemon(self):
         """A daemon that serves several users: each sees and touches only what is its own."""
-        machine = self.machine(ONE_DEVICE, config={"result_expiry": "300s"})  # the other user's python may take its time
+        machine = self.machine(ONE_DEVICE, config={"result_expiry": "300s"})  # the other user's Python may take a while
         daemon = machine.daemon()
         for path in (machine.root, machine.socket.parent.parent, machine.socket.parent):
             os.chmod(path, 0o755)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where data comes from and goes to: streams, pipes, the input itself, full disks, and what cannot be read."""
+"""Where data comes from and goes to: streams, pipes, the input itself, full disks, and unreadable files."""
 import os
 import struct
 import subprocess
@@ -29,7 +29,7 @@ class Files(SharedMachineTest):
             self.assertEqual(Path(self.m.path("out2")).read_bytes(), out)
 
     def test_slow_pipe(self):
-        """A writer that takes its time and writes odd pieces."""
+        """A slow writer that writes pieces of odd sizes."""
         self.m.generate("u64", "special", 50001)
         data = Path(self.m.path("in")).read_bytes()
         with open(self.m.path("out"), "wb") as out:
@@ -59,7 +59,7 @@ class Files(SharedMachineTest):
         self.assertEqual(self.left(), ["copy", "in"])
 
     def test_output_keeps_its_mode(self):
-        """A private file stays private, whatever the mask says of new ones."""
+        """A private file stays private, whatever the umask says about new ones."""
         self.m.generate("u32", "random", 70000)
         before = os.umask(0)
         self.addCleanup(os.umask, before)
@@ -121,7 +121,7 @@ class Files(SharedMachineTest):
         self.assertEqual(self.left(), ["in"])
 
     def test_full_disk(self):
-        """A file system of 256 KiB: the old output stays, nothing half-written does."""
+        """A file system of 256 KiB: the old output stays, and no half-written one appears."""
         if os.geteuid() != 0:
             self.skipTest("needs root to mount a small file system")
         folder = self.m.path("small")
@@ -152,13 +152,13 @@ class Files(SharedMachineTest):
                                    "exit ${PIPESTATUS[0]}", shell=True, executable="/bin/bash", cwd=self.m.work,
                                    env=self.m.environment, stderr=subprocess.PIPE)
         _, err = process.communicate(timeout=30)
-        self.assertEqual((process.returncode, err), (141, b""))  # as a signal would have it, and without a word
+        self.assertEqual((process.returncode, err), (141, b""))  # ended by a signal, and without a message
 
     def test_little_memory(self):
         self.m.generate("u32", "random", 1000000)
         self.m.bad(4, "sort", "in", "--type", "u32", "-o", "out", "--memory", "1MiB", says="limit")
         self.assertEqual(self.left(), ["in"])
-        # the message names what works; a plan with less memory is taken where there is one
+        # the message names a --memory that is enough; a plan with less memory is used if there is one
         for options in ([], ["--argsort"]):
             words = ["sort", "in", "--type", "u32", *options]
             said = self.m.bad(4, *words, "-o", "out", "--memory", "1MiB", says="at least")

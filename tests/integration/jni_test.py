@@ -26,12 +26,12 @@ JNI = BUILD / "bindings" / "jni"
 # Warnings of -Xcheck:jni go to standard output, which must be what the program prints and nothing else.
 JAVA = ["java", "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
         f"-Djava.library.path={JNI}", "-cp", f"{JNI}/hac.jar:{JNI}/hac_jni_test.jar", "HacTest"]
-# No descriptors but our own: a JVM that looks after its container opens the files of its cgroup now and then.
+# No descriptors but our own: a JVM that examines its container opens the files of its cgroup now and then.
 FIXED_HEAP = ("-Xms48m", "-Xmx48m", "-XX:+AlwaysPreTouch", "-XX:-UseContainerSupport")
 
 
 def environment_of(machine):
-    """In a sanitizer's build its libraries are loaded first; the JVM has its own use for SIGSEGV, and never frees all."""
+    """In a sanitizer's build its libraries are loaded first; the JVM uses SIGSEGV itself, and never frees everything."""
     if "HAC_TEST_PRELOAD" not in os.environ:
         return machine.environment
     options = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:allow_user_segv_handler=1:detect_leaks=0"
@@ -62,7 +62,7 @@ class Own(SharedMachineTest):
         self.passes("errors", "closing", "questions")
 
     def test_fifo(self):
-        """Nobody writes to it: that must not be waited for."""
+        """Nobody writes to it: the test must not wait for it."""
         os.mkfifo(self.m.path("pipe.csv"))
         with self.assertRaisesRegex(AssertionError, "no file with a size"):
             java(self.m, "print", self.m.path("pipe.csv"), "select", "*")
@@ -117,7 +117,7 @@ def same(a, b):
 SCHEMA = "k:i32,b:bool,small:i8,big:u64,x:f64,y:f32,day:date,moment:timestamp,price:decimal(12,2),city:string"
 KINDS = {"k": "INTEGER", "b": "BOOLEAN", "small": "TINYINT", "big": "UBIGINT", "x": "DOUBLE", "y": "FLOAT", "day": "DATE",
          "moment": "TIMESTAMP", "price": "DECIMAL(12,2)", "city": "VARCHAR"}
-# hac's words, DuckDB's where they differ; dates and timestamps come as texts and microseconds.
+# hac's words, DuckDB's where they differ; dates and timestamps come as text and microseconds.
 QUERIES = (
     ({"select": "*", "order-by": "k, big, x, price"},
      "SELECT k, b, small, big, x, y, day::VARCHAR, epoch_us(moment), price, city FROM t ORDER BY k, big, x, price"),

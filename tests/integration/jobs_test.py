@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs and what one can ask about them."""
+"""Jobs and what can be asked about them."""
 import json
 import os
 import resource
@@ -24,7 +24,7 @@ class Jobs(SharedMachineTest):
 
     @classmethod
     def tearDownClass(cls):
-        cls.m.check_clean(slack=32 << 20, seconds=40)  # records and results go after 20 s
+        cls.m.check_clean(slack=32 << 20, seconds=40)  # records and results expire after 20 s
 
     def detach(self, items=100000, kind="u32", *options):
         self.m.generate(kind, "random", items)
@@ -48,7 +48,7 @@ class Jobs(SharedMachineTest):
         self.assertEqual(self.m.good("log", job), self.m.good("log", "-f", job))
 
     def test_detached_in_the_background(self):
-        """Commands that read their input, or write their result, themselves: the one that was called leaves all the same."""
+        """Commands that read their input, or write their result, themselves: the command itself still returns at once."""
         work = self.m.work
         (work / "in.csv").write_text("k,v\n" + "".join(f"{i % 3},{i}\n" for i in range(60000)))
         (work / "slow.yaml").write_text("""name: slow
@@ -80,7 +80,7 @@ outputs: {sum: {columns: {sum: all}}}
         got = self.m.good("parquet", "query", written("out.parquet"), "--group-by", "k", "--select", "sum(v) as s").decode()
         self.assertEqual(dict(row.split(",") for row in got.split()[1:]), sums)
         self.assertEqual(written("out/sum.csv").read_text(), f"sum\n{sum(map(int, sums.values())) + 299 * 60000}\n")
-        # the id comes while the job runs, and the job hears of `cancel`: nothing is written then
+        # the id comes while the job runs, and `cancel` reaches the job: nothing is written then
         (work / "slow.yaml").write_text((work / "slow.yaml").read_text().replace("300", "100000000"))
         job = self.m.good(*logic[:-1], "never", "--detach").decode().strip()
         self.assertEqual(self.state(job), "running")
@@ -89,7 +89,7 @@ outputs: {sum: {columns: {sum: all}}}
         self.assertFalse((work / "never" / "sum.csv").exists())
 
     def test_detached_without_a_device(self):
-        """Such a run of a logic file is a job all the same, which one can ask for."""
+        """Such a run of a logic file is a job like others and can be queried."""
         (self.m.work / "in.csv").write_text("k\n1\n2\n")
         (self.m.work / "copy.yaml").write_text('name: copy\ninputs: {p: {parse: csv, schema: "k:i64"}}\n'
                                                "outputs: {y: {columns: {k: p.k}}}\n")
@@ -107,7 +107,7 @@ outputs: {sum: {columns: {sum: all}}}
             self.assertEqual(self.m.run("opsplit", "run", *words).err, "hacctl: no output is written without -o DIR\n")
 
     def test_detached_before_its_input_ends(self):
-        """The id comes although a first task may be long in coming."""
+        """The id comes even if the first task takes long to come."""
         for words in (("splice", "-", "--parse", "csv", "--schema", "a:i64", "--select", "sum(a) as s"),
                       ("splice", "-", "--parse", "lines", "--select", "count() as n")):
             read, write = os.pipe()
@@ -120,11 +120,11 @@ outputs: {sum: {columns: {sum: all}}}
             self.m.good("wait", job)
 
     def test_result_is_released(self):
-        """Fetched whole, its memory and its place are free, and its record stays; what fails releases nothing."""
+        """Fetched whole, its memory and place become free, and its record stays; a failed fetch releases nothing."""
         job = self.detach(2000000)
         self.m.good("wait", job)
         self.m.bad(1, "result", job, "-o", "/dev/full", says="no space left")
-        slow = self.m.start("result", job)  # reads its copy while another one fetches and releases
+        slow = self.m.start("result", job)  # reads its copy while another client fetches and releases
         self.assertTrue(eventually(lambda: self.m.json("show", job)["memory_bytes"] > 0))
         first = os.read(slow.stdout.fileno(), 1000)
         self.m.good("result", job, "-o", "out")
@@ -141,7 +141,7 @@ outputs: {sum: {columns: {sum: all}}}
         self.assertTrue(eventually(lambda: self.m.json("show", job)["memory_bytes"] == 0))
         for words in (("why", job), ("log", job), ("trace", job)):
             self.assertTrue(self.m.good(*words))
-        for items in (0, 100, 300000):  # in the message, and in a buffer: without fetching it
+        for items in (0, 100, 300000):  # in the message and in a buffer: without fetching it
             job = self.detach(items)
             self.m.good("wait", job)
             said = self.m.run("cancel", job)
@@ -152,7 +152,7 @@ outputs: {sum: {columns: {sum: all}}}
             self.assertIn("there is nothing to cancel", self.m.run("cancel", job).err)
 
     def test_detached_output_that_cannot_be_written(self):
-        """The job fails with what its writer says, whether it was done by then or not; all who ask are told."""
+        """The job fails with its writer's message, whether it was done by then or not; all who ask are told."""
         work = self.m.work
         (work / "in.csv").write_text("k,v\n" + "".join(f"{i % 3},{i}\n" for i in range(300000)))
         (work / "one.yaml").write_text('name: one\ninputs: {p: {parse: csv, schema: "k:i64,v:i64"}}\n'
@@ -173,12 +173,12 @@ outputs: {sum: {columns: {sum: all}}}
         self.assertRegex(self.m.log(), f"job [0-9]+ of uid {os.getuid()} failed: ")
 
     def test_detached_output_whose_writer_dies(self):
-        """What waits for the job hears of it, and that it was not done."""
+        """Clients that wait for the job hear that it was not done."""
         work = self.m.work
         (work / "in.csv").write_text("v\n" + "1\n" * 2000000)
         os.mkfifo(work / "result.csv")
         words = ("splice", "in.csv", "--schema", "v:i64", "--select", "v", "-o", "result.csv")
-        process = self.m.start(*words, "--detach")  # nobody reads the pipe: the writer stays
+        process = self.m.start(*words, "--detach")  # nobody reads the pipe: the writer blocks
         reader = os.open(work / "result.csv", os.O_RDONLY | os.O_NONBLOCK)
         try:
             job = process.communicate(timeout=20)[0].decode().strip()
@@ -196,7 +196,7 @@ outputs: {sum: {columns: {sum: all}}}
         self.assertIn(self.state(job), ("failed", "cancelled"))
 
     def test_detached_whose_id_is_not_told(self):
-        """Nobody could ask for it, or cancel it: it does not go on."""
+        """A job that nobody could ask for or cancel does not go on."""
         self.m.generate("u32", "random", 8000000)
         (self.m.work / "slow.yaml").write_text("""name: slow
 vectors: {round: {template: Var, type: i64, value: 0}, y: {template: Var, type: i64, value: 0}}
@@ -206,7 +206,7 @@ operators: [{while: {condition: "round < 100000000", rounds: 100000000},
 outputs: {y: {columns: {y: y}}}
 """)
         (self.m.work / "in.csv").write_text("k\n1\n2\n")
-        read, write = os.pipe()  # a stream that does not end
+        read, write = os.pipe()  # a stream without an end
         os.write(write, b"1\n2\n")
         full = os.open("/dev/full", os.O_WRONLY)
         gone, broken = os.pipe()
@@ -214,7 +214,7 @@ outputs: {y: {columns: {y: y}}}
         for words in (("sort", "in", "--type", "u32", *BITONIC), ("calibrate",),
                       ("splice", "-", "--parse", "lines", "--select", "count() as n", "-o", "out.csv"),
                       ("opsplit", "run", "slow.yaml", "--input", "p=in.csv", "-o", "out")):
-            for out, code, says in ((full, 1, "is given up, as its id could not be told"), (broken, 141, "")):
+            for out, code, says in ((full, 1, "is abandoned because its id could not be printed"), (broken, 141, "")):
                 result = self.m.run(*words, "--detach", stdin=read, stdout=out)
                 self.assertEqual(result.code, code, result)
                 self.assertIn(says, result.err)
@@ -225,7 +225,7 @@ outputs: {y: {columns: {y: y}}}
         self.assertFalse((self.m.work / "out.csv").exists())
 
     def test_detached_what_is_cancelled_before(self):
-        """… does not go on where nobody sees it: its input is a pipe that nobody writes."""
+        """A job does not go on where nobody sees it: its input is a pipe that nobody writes."""
         work = self.m.work
         os.mkfifo(work / "pipe.csv")
         (work / "never.yaml").write_text('name: never\ninputs: {p: {parse: csv, schema: "k:i64"}}\n'
@@ -239,8 +239,29 @@ outputs: {y: {columns: {y: y}}}
             self.assertTrue(eventually(lambda: state_of(other) in (None, "Z")), command_of(other))
             process.communicate()
 
+    def test_interrupt_while_a_pipe_is_read(self):
+        """One Ctrl-C ends a run whose input is a pipe without a writer, or one whose writer is silent."""
+        work = self.m.work
+        os.mkfifo(work / "idle.csv")
+        (work / "idle.yaml").write_text('name: idle\ninputs: {p: {parse: csv, schema: "k:i64"}}\n'
+                                        "operators: [map: {expr: p.k + 1, out: y}]\noutputs: {y: {columns: [y]}}\n")
+        for begin in (None, b"", b"k\n1\n"):
+            process = self.m.start("opsplit", "run", "idle.yaml", "--input", "p=idle.csv", "-o", "out")
+            writer = -1
+            if begin is not None:
+                writer = os.open(work / "idle.csv", os.O_WRONLY)
+                os.write(writer, begin)
+            time.sleep(0.3)
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertLess(time.monotonic() - start, 2)
+            if writer >= 0:
+                os.close(writer)
+
     def test_detached_what_fails_before(self):
-        """… is said as ever."""
+        """Usage errors are reported as ever."""
         (self.m.work / "in.csv").write_text("k,v\n1,2\n")
         schema = ("--schema", "k:i64,v:i64", "--detach")
         self.m.bad(2, "splice", "in.csv", *schema, "--select", "sum(v)", says="--detach leaves the terminal; say where")
@@ -260,7 +281,7 @@ outputs: {y: {columns: {y: y}}}
             self.m.bad(2, *words, says="--detach prints the job's id on standard output")
 
     def test_result_before_the_end(self):
-        """Waits for it, or says that it has not ended; never half a result."""
+        """Waits for the job, or says that it has not ended; never gives half a result."""
         job = self.detach(2000000)
         result = self.m.run("result", job, "-o", "out")
         if result.code == 0:
@@ -311,17 +332,17 @@ outputs: {y: {columns: {y: y}}}
         self.assertFalse(os.path.exists(self.m.path("out")))
 
     def test_an_end_is_told_whatever_waits(self):
-        """Hundreds of results that nobody fetches, and how a cancelled job ended is known all the same."""
+        """Hundreds of results that nobody fetches, and the end of a cancelled job is still known."""
         with wire.Client(self.m.socket) as client:
             detached = wire.field(2, 1)
             for _ in range(600):
                 job = client.ask(wire.SUBMIT_QUERY, wire.query([wire.message(f1=b"a b", f5=3)], detached, kind=6))[1][1][0]
                 self.assertEqual(client.ask(wire.WAIT, wire.field(1, job))[1][2][0], DONE)
-            size = 64 << 20  # so much is not sorted before a busy machine's client cancels it
+            size = 64 << 20  # large enough that a client on a busy machine can cancel it before it is sorted
             number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=size))[1][1][0]
             job = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, size, detached, wire.field(4, 1)))[1][1][0]
             client.ask(wire.CANCEL, wire.field(1, job))
-            time.sleep(0.5)  # records are looked through meanwhile
+            time.sleep(0.5)  # other requests search the records meanwhile
             what, fields = client.ask(wire.WAIT, wire.field(1, job))
             self.assertEqual((what, fields.get(2)), (wire.R_DONE, [CANCELLED]))
 
@@ -341,13 +362,13 @@ outputs: {y: {columns: {y: y}}}
             self.m.bad(2, command, "4000000000", says="4000000000")
 
     def test_few_descriptors(self):
-        """Of hacctl: enough, or it says what is missing and what to do."""
+        """hacctl with little memory: it is enough, or hacctl says what is missing and what to do."""
         self.m.generate("u32", "random", 100000)
         (self.m.work / "in.csv").write_text("k\n" + "1\n" * 100000)
         options = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # which opens files
         for words in (("devices",), ("sort", "in", "--type", "u32", "-o", "out"), ("splice", "in.csv", "--select", "count() as n")):
             codes = []
-            for most in range(4, 12):  # with less it is not even loaded
+            for most in range(4, 12):  # with less, the program is not even loaded
                 with unittest.mock.patch.dict(self.m.environment, ASAN_OPTIONS=options):
                     result = self.m.run(*words, preexec_fn=lambda most=most: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
                 codes.append(result.code)
@@ -365,7 +386,7 @@ outputs: {y: {columns: {y: y}}}
         self.assertIsNone(self.m.wrong("u32", "moved", "out"))
 
     def test_deadline(self):
-        """A job that is not done in time ends, as failed, soon after; however little too late it was."""
+        """A job that misses its deadline ends soon after, as failed, however little too late it was."""
         self.m.generate("u32", "random", 16000000)
         began = time.monotonic()
         result = self.m.run("sort", "in", "--type", "u32", *BITONIC, "-o", "out", "--deadline", "50ms")
@@ -381,7 +402,7 @@ outputs: {y: {columns: {y: y}}}
     def test_metrics(self):
         text = self.m.good("metrics").decode()
         self.assertTrue(text.endswith("# EOF\n"))
-        for line in text.splitlines():  # metrics_test.py has a parser, where there is one
+        for line in text.splitlines():  # metrics_test.py has a parser, if one is installed
             self.assertRegex(line, r'^(# (TYPE|HELP|UNIT|EOF).*|[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [-+.e\d]+)$')
 
     def test_doctor(self):
@@ -390,7 +411,7 @@ outputs: {y: {columns: {y: y}}}
         self.assertTrue(all({"name", "ok"} <= set(check) for check in json.loads(result.out)["checks"]))
 
     def test_priority(self):
-        """With one job running, the one of higher priority comes first of those that wait; none is lost."""
+        """While one job runs, the waiting job of the highest priority comes next; none is lost."""
         self.m.generate("u32", "random", 400000)
         jobs = [self.m.good("sort", "in", "--type", "u32", *BITONIC, "--detach", "--priority", p).decode().strip()
                 for p in (-5, 0, 5)]
@@ -401,7 +422,7 @@ outputs: {y: {columns: {y: y}}}
 
 class Learning(MachineTest):
     def samples(self, codelet, kind):
-        """Of a device alone, as the models are written when hacd leaves."""
+        """The models of one device, as hacd writes them when it exits."""
         daemon = self.m.running()
         self.m.good("drain")  # it may be gone before one has looked
         daemon.wait()
@@ -410,13 +431,13 @@ class Learning(MachineTest):
         return sum(map(len, found))
 
     def test_page_faults_are_not_taken_for_work(self):
-        """A device's first task of a kind teaches nothing, tasks over new memory only where nothing is known."""
+        """A device's first task of a kind teaches nothing; tasks over new memory teach only where nothing is known."""
         self.m = self.machine(TWO_DEVICES, {"executor_idle_timeout": "30s", "result_expiry": "60s"})
         self.m.generate("i64", "random", 200000)
         words = ("sort", "in", "--type", "i64", "--algorithm", "radix", "--devices", "cpu.0")
         for _ in range(3):
             self.m.good(*words, "-o", "out")  # cold, then twice in the same memory
-        for _ in range(4):  # each holds its result: the first gets the old memory, the others new one
+        for _ in range(4):  # each holds its result: the first gets the old memory, the others get new memory
             self.m.good("wait", self.m.good(*words, "--detach").decode().strip())
         self.assertEqual(self.samples("radix.leaf", "i64"), 3)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs are linked with: hacd no OpenCL, libhac no more than the C library and protobuf-c."""
+"""What the programs are linked with: hacd without OpenCL, libhac with the C library and protobuf-c only."""
 import re
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory a sort takes at its peak: pages of the pool, counted once whoever maps them, and what client and
-executors have beside it. The files that a job reads and writes are the page cache's and not counted."""
+"""How much memory a sort takes at its peak: pages of the pool, counted once whoever maps them, plus what client and
+executors hold beside it. Files that a job reads and writes are in the page cache and are not counted."""
 import os
 import resource
 import sys
@@ -11,12 +11,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from machine import ONE_DEVICE, TWO_DEVICES, TYPES, WIDTH, Machine, MachineTest, main  # noqa: E402
 
-PAUSE = 0.002  # between two looks
-GOAL = 2.1  # times the input, input and output counted
+PAUSE = 0.002  # seconds between two samples
+GOAL = 2.1  # times the input, with input and output counted
 
 
 def pool_pages(daemon):
-    """Bytes of the pool that have pages: hacd holds each memfd once."""
+    """Bytes of the pool that have pages; hacd holds each memfd once."""
     folder, all_of_them = f"/proc/{daemon.pid}/fd", 0
     for name in os.listdir(folder):
         try:
@@ -28,7 +28,7 @@ def pool_pages(daemon):
 
 
 def private(pid):
-    """Resident bytes that no file and no memfd stands behind."""
+    """Resident bytes that are backed by no file and no memfd."""
     try:
         for line in Path("/proc", str(pid), "status").read_text().splitlines():
             if line.startswith("RssAnon:"):
@@ -39,8 +39,8 @@ def private(pid):
 
 
 class Watch:
-    """The most that was seen from the beginning of `with` to its end: all of the pool, and what client and executors
-    have beside it above what the executors had at rest."""
+    """The peak during the `with` block: the whole pool, and what client and executors hold beside it above what
+    the executors held at rest."""
 
     def __init__(self, daemon):
         self.daemon, self.client, self.peak, self.looks = daemon, None, 0, 0
@@ -66,13 +66,13 @@ class Watch:
 
 class MemoryCase(MachineTest):
     def measure(self, profile, kind, items, *options):
-        """Peak of a sort in units of its input, and what its plan says; by executors that have sorted before."""
+        """Peak of a sort in units of its input, and what its plan says, by executors that have sorted before."""
         machine = Machine(profile, {"idle_exit": "none", "executor_idle_timeout": "60s"})
         try:
             daemon = machine.daemon()
             machine.generate(kind, "random", 100000, name="small")
             devices = [device["name"] for device in machine.json("devices")["devices"]]
-            for names in (*devices, ",".join(devices)):  # of several one may not get each kind of task: it knows all alone
+            for names in (*devices, ",".join(devices)):  # one of several executors may not get each kind of task; a single one does
                 machine.good("sort", "small", "--type", kind, "-o", "small.out", "--devices", names, *options)
             machine.generate(kind, "random", items)
             planned = machine.json("explain", "sort", "in", "--type", kind, *options)["memory"]["of_input"]
@@ -90,7 +90,7 @@ class MemoryCase(MachineTest):
             peak, planned = self.measure(profile, kind, items, *options)
             print(f"{kind} {items} {' '.join(options)}: {peak:.3f} times the input, {planned:.3f} planned")
             self.assertLess(peak, planned + 0.1)
-            self.assertGreater(peak, planned - 0.1)  # what is measured is what is meant
+            self.assertGreater(peak, planned - 0.1)  # check that the intended case is measured
             if "--argsort" not in options:  # whose order needs a copy of the keys
                 self.assertLess(peak, GOAL)
 
@@ -119,7 +119,7 @@ class Memory(MemoryCase):
         machine.bad(4, "sort", "more", "--type", "u32", "-o", "out", says="limit of 64 MiB of memory")
 
     def test_small_stacks(self):
-        """Kernels' private memory lies on stacks of the driver's threads, whatever `ulimit -s` the daemon was born with."""
+        """Kernels' private memory lies on the stacks of the driver's threads, whatever `ulimit -s` the daemon inherited."""
         machine = self.machine(ONE_DEVICE)
         machine.generate("u32", "random", 2**25)
         small = 256 << 10
@@ -128,7 +128,7 @@ class Memory(MemoryCase):
         self.assertIsNone(machine.wrong("u32", "in", "out"))
 
     def test_endless(self):
-        """A stream is read to the job's limit, not to the pool's."""
+        """A stream is read up to the job's limit, not the pool's."""
         machine = self.machine(ONE_DEVICE, {"pool_memory_per_user": "34MiB"})
         machine.bad(4, "sort", "/dev/zero", "--type", "u32", "--memory", "32MiB", "-o", "out",
                     says="above its limit of 33554432 bytes")

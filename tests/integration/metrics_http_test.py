@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics over HTTP: what is answered and what is not, and that no client of it keeps hacd from its work."""
+"""Metrics over HTTP: what is answered and what is not, and that no HTTP client delays hacd's work."""
 import concurrent.futures
 import http.client
 import json
@@ -37,7 +37,7 @@ def link(path):
 
 
 def listening(pid):
-    """Addresses of TCP sockets that a process listens at, as the kernel writes them."""
+    """Addresses of the TCP sockets that a process listens on, as the kernel writes them."""
     inodes = set(re.findall(r"socket:\[(\d+)\]", " ".join(
         link(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))))
     found = []
@@ -50,7 +50,7 @@ def listening(pid):
 
 
 def flood(port, seconds):
-    """Requests, one after the other, as fast as they are answered; how many were."""
+    """Sends requests one after the other as fast as they are answered; returns how many were."""
     end, served = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         try:
@@ -88,7 +88,7 @@ class Http(MachineTest):
         self.assertEqual(headers["Content-Type"], "application/openmetrics-text; version=1.0.0; charset=utf-8")
         self.assertEqual(headers["Connection"], "close")
         self.assertIn("hacd_jobs_ended_total", text)
-        self.assertNotIn("hacd_user_", text)  # nobody knows who asks
+        self.assertNotIn("hacd_user_", text)  # the sender is unknown
         own = machine.good("metrics").decode()
         self.assertEqual(re.findall(r"# TYPE (?!hacd_user)\S+", own), re.findall(r"# TYPE \S+", text))
         for method in ("HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
@@ -150,7 +150,7 @@ class Http(MachineTest):
         self.assertTrue(eventually(lambda: not listening(daemon.pid)))
 
     def slow_clients(self, n):
-        """Some never end their request, some never read the answer, some say nothing."""
+        """Some clients never end their request, some never read the answer, some are silent."""
         clients = []
         for i in range(n):
             s = socket.socket()
@@ -178,7 +178,7 @@ class Http(MachineTest):
             time.sleep(0.2)
 
     def check(self, name, daemon, action):
-        for _ in range(6):  # other work on the machine may hold that client up
+        for _ in range(6):  # other work on the machine may delay that client
             began, cpu = time.monotonic(), daemon.cpu_seconds()
             median, p99 = Asking(self.m.socket).during(action)
             used = (daemon.cpu_seconds() - cpu) / (time.monotonic() - began)
@@ -195,7 +195,7 @@ class Http(MachineTest):
         self.m, daemon = self.start()
         clients = self.slow_clients(100)
         self.check("100 slow clients", daemon, lambda: self.trickle(clients, 3))
-        self.assertLess(sum(daemon.descriptors().values()), 60)  # they are not even taken in
+        self.assertLess(sum(daemon.descriptors().values()), 60)  # they are not even accepted
         for s in clients[30:]:
             s.close()
         began = time.monotonic()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/metrics.md, the alert rules and the dashboard name the metrics that there are. `--write`: renews the page's
-tables from the sources' (target hac_metrics_docs)."""
+"""docs/metrics.md, the alert rules and the dashboard name metrics that exist. `--write` renews the page's
+tables from the sources (target hac_metrics_docs)."""
 import json
 import os
 import re

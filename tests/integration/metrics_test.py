@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl metrics: what an independent parser of OpenMetrics makes of it, and that it says what has happened."""
+"""hacctl metrics: an independent parser of OpenMetrics reads it, and it reports what has happened."""
 import os
 import signal
 import sys
@@ -93,7 +93,7 @@ class Metrics(MachineTest):
         self.assertEqual(self.value(f, "hacd_user_refused", user=user), 0)
 
     def test_counted_once(self):
-        """A job whose client begins to write its output when it has ended, and cannot, is not counted again."""
+        """A job whose client starts writing its output when it has ended, and cannot, is not counted again."""
         machine = self.machine()
         machine.daemon()
         with wire.Client(machine.socket) as client:
@@ -121,11 +121,11 @@ class Metrics(MachineTest):
         with wire.Client(machine.socket) as one, wire.Client(machine.socket):
             wire.Client(machine.socket, greet=False).close()
             self.assertEqual(one.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 50))[0], wire.R_FAILURE)
-        self.assertTrue(eventually(lambda: machine.run("metrics").code == 0))  # hacd has seen them go
+        self.assertTrue(eventually(lambda: machine.run("metrics").code == 0))  # hacd has noticed that they are gone
         f = self.get(machine)
         refused = self.value(f, "hacd_connections_refused", reason="limit")
         self.assertGreaterEqual(refused, 1)
-        self.assertEqual(self.value(f, "hacd_connections_cut"), 1)  # of those that were taken
+        self.assertEqual(self.value(f, "hacd_connections_cut"), 1)  # of those that were accepted
         self.assertEqual(self.value(f, "hacd_requests_refused", reason="refused"), 1)
         self.assertEqual(self.value(f, "hacd_user_refused", resource="memory"), 1)
         self.assertEqual(self.value(f, "hacd_log_records", level="error"), 0)
@@ -173,7 +173,7 @@ class Metrics(MachineTest):
         self.assertEqual(self.users(self.get(machine)), {"0", "65533", "65534"})
 
     def test_names_are_quoted(self):
-        """A device's name comes from a profile; whatever a profile may say must not break the text."""
+        """A device's name comes from a profile; no profile may break the text."""
         machine = self.machine(TWO_DEVICES.replace("name: cpu", 'name: "c-p_u.x"', 1))
         machine.daemon()
         self.assertTrue(any("c-p_u.x" in str(labels) for _, labels in self.get(machine)["hacd_device_usable"]))

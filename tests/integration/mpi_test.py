@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hac-mpi: the same bytes as hacctl alone, whatever the number of ranks and daemons; and what happens when one of
-them fails. Wants Open MPI's mpirun."""
+"""hac-mpi writes the same bytes as hacctl alone, for any number of ranks and daemons; and what happens when one of
+them fails. Needs Open MPI's mpirun."""
 import gzip
 import itertools
 import os
@@ -21,16 +21,16 @@ import opsplit_cuts_test as cuts  # noqa: E402
 import opsplit_edges_test as edges  # noqa: E402
 from machine import BUILD, SOURCE, Machine, MachineTest, Result, children, command_of, eventually, main  # noqa: E402
 
-HAC_MPI = BUILD / "backends" / "mpi" / "hac-mpi"
+HAC_MPI = BUILD / "mpi" / "hac-mpi"
 MPIRUN = shutil.which("mpirun")
 EVERY = Path(__file__).resolve().parent / "every_subop.yaml"
 EXAMPLES = SOURCE / "docs" / "examples"
 DATA = Path(os.environ["HAC_TEST_DATA"], "data") if "HAC_TEST_DATA" in os.environ else None
 RANKS = (1, 2, 3, 4, 7)
-# What root, and more ranks than cores, need.
+# Needed by root, and for more ranks than cores.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
-# What Open MPI 4 at times says of ranks that did call MPI_Finalize (its issue 7833: once in some thousand runs).
+# What Open MPI 4 sometimes says about ranks that did call MPI_Finalize (its issue 7833: once in some thousand runs).
 LOST_END = "exiting improperly. There are three reasons"
 ENDLESS = """name: endless
 vectors: {x: {template: FixValueVector, type: f64, value: 1, rows: 50000}}
@@ -55,7 +55,7 @@ class RankTest(MachineTest):
         self.m = self.machine()
 
     def start(self, ranks, *words, machines=None, options=(), folders=None, launcher=()):
-        """mpirun; with `machines` rank i has the environment, and so the daemon, of the i-th."""
+        """mpirun; with `machines`, rank i has the environment, and so the daemon, of the i-th."""
         environment = {**self.m.environment, **OPEN_MPI, "TMPDIR": str(self.m.root)}
         command = [str(HAC_MPI), *map(str, words)]
         if machines or folders:
@@ -162,7 +162,7 @@ class Logic(RankTest):
                     self.same(self.files(f"{path.stem}-{ranks}"), want, f"{ranks} ranks")
 
     def test_partitioners_and_operations(self):
-        """Each rank has components of its own: ranges by weight, or rows one by one; of a GlobalMap all have all."""
+        """Each rank has components of its own: ranges by weight, or single rows; all ranks have all of a GlobalMap."""
         (self.m.work / "p.csv").write_text(cuts.text_of(cuts.random_table()))
         logic = self.m.work / "cut.yaml"
 
@@ -236,7 +236,7 @@ class Logic(RankTest):
         self.assertEqual(len(lines) % 3, 0)
 
     def test_only_rank_0_writes(self):
-        """Ranks in folders of their own: the others leave theirs empty."""
+        """Ranks in folders of their own: all but one leave theirs empty."""
         inputs = [word.replace("=", f"={self.m.work}/") if "=" in word else word for word in self.write_inputs()]
         folders = [self.m.root / f"rank{i}" for i in range(2)]
         for folder in folders:
@@ -254,7 +254,7 @@ class Logic(RankTest):
         inputs = self.write_inputs()
         self.bad(2, 3, "--nothing", EVERY, says="unknown option --nothing")
         self.bad(2, 3, says="which logic file?")
-        self.bad(2, 2, "devices", says="hacctl's")
+        self.bad(2, 2, "devices", says="a command of hacctl")
         self.bad(1, 2, "absent.yaml", says="hac-mpi: absent.yaml")
         self.bad(2, 3, EVERY, *inputs[:4], says="is not given")
         (self.m.work / "bad.yaml").write_text("name: 3\nfoo: 1\n")
@@ -308,7 +308,7 @@ class Parts(RankTest):
         return "parts.yaml"
 
     def check(self, logic, ranks, *inputs, rows=ROWS, parts=True):
-        """The same bytes as alone, and what each rank has read, by its log."""
+        """The same bytes as alone; the log says what each rank read."""
         shutil.rmtree(self.m.work / "alone", ignore_errors=True)
         self.m.good("opsplit", "run", logic, *inputs, "-o", "alone")
         for n in ranks:
@@ -330,7 +330,7 @@ class Parts(RankTest):
         self.check(self.logic("csv"), (2, 3, 7), "--input", "t=t.csv")
 
     def test_filtered(self):
-        """Rows that are left out are not evenly spread: ranks send each other theirs."""
+        """Skipped rows are not spread evenly: ranks send each other theirs."""
         rows = self.rows()
         self.write_csv("t.csv", rows)
         kept = sum(row[1] < 32 for row in rows[:50000])
@@ -351,7 +351,7 @@ class Parts(RankTest):
         self.check("lines.yaml", (2, 4), "--input", "t=t.txt", rows=2 * self.ROWS)
 
     def test_fixed(self):
-        """Records of 21 bytes: no rank's part begins within one."""
+        """Records of 21 bytes: no rank's part begins inside a record."""
         (self.m.work / "f.yaml").write_text(
             'name: f\ninputs: {t: {parse: fixed, schema: "x:f64,k:u32,b:bool,n:i64"}}\noperators:\n'
             '  - map: {expr: "if(t.b, t.x, 0.0) + cast(t.n as f64)", out: y}\n'
@@ -363,7 +363,7 @@ class Parts(RankTest):
         self.bad(1, 3, "f.yaml", "--input", "t=t.bin", says="t.bin")
 
     def test_many_pieces(self):
-        """A rank's part is in memory a piece of 32 MiB at a time, cut at records."""
+        """A rank's part is in memory in pieces of 32 MiB, cut at records."""
         self.write_csv("t.csv", self.rows())
         head, _, body = (self.m.work / "t.csv").read_text().partition("\n")
         (self.m.work / "t.csv").write_text(head + "\n" + body * 25)
@@ -385,7 +385,7 @@ class Parts(RankTest):
         self.check(self.logic("parquet"), (2, 3), "--input", "t=t.parquet")
 
     def test_folder(self):
-        """Of a folder whole files, empty ones among them; and which file each row is from."""
+        """A folder is divided by whole files, empty ones included; the result says which file each row is from."""
         rows, folder = self.rows(), self.m.work / "folder"
         folder.mkdir()
         cuts_at = [0, 100, 100, 30000, 45000, 59999, self.ROWS]
@@ -401,7 +401,7 @@ class Parts(RankTest):
         self.check("d.yaml", (2, 3, 7), "--input", "t=folder")
 
     def test_read_by_all(self):
-        """Small ones, aggregates, ordered and limited ones, and compressed ones are not cut."""
+        """Small inputs, aggregates, ordered and limited rows, and compressed files are not divided."""
         self.write_csv("t.csv", self.rows())
         self.write_csv("small.csv", self.rows()[:1000])
         self.check(self.logic("csv"), (3,), "--input", "t=small.csv", rows=1000, parts=False)
@@ -415,7 +415,7 @@ class Parts(RankTest):
         self.check("sum.yaml", (2,), "--input", "t=t.csv", rows=1, parts=False)
 
     def test_bad_rows(self):
-        """The row that is wrong is named as alone; by the rank that has it."""
+        """The wrong row is named as in a run alone, by the rank that has it."""
         rows = self.rows()
         self.write_csv("t.csv", rows)
         text = (self.m.work / "t.csv").read_text()
@@ -427,14 +427,14 @@ class Parts(RankTest):
         self.bad(1, 3, "parts.yaml", "--input", "t=t.csv", "-o", "out", says="row 50001 of the input has no value in column x")
 
     def test_output_fails(self):
-        """Rank 0 cannot write the first of three; nobody waits for the others."""
+        """Rank 0 cannot write the first of three; no rank waits for the others."""
         self.write_csv("t.csv", self.rows())
         (self.m.work / "out" / "rows.csv").mkdir(parents=True)
         self.bad(1, 3, self.logic("csv"), "--input", "t=t.csv", "-o", "out", says="rows.csv cannot be written: ", timeout=60)
         self.assertEqual([path.name for path in (self.m.work / "out").iterdir()], ["rows.csv"])
 
     def test_differ(self):
-        """In size, or where they begin and end."""
+        """Parts that differ in size, or in where they begin and end."""
         self.write_csv("t.csv", self.rows())
         text = (self.m.work / "t.csv").read_text()
         folders = [self.m.root / f"rank{i}" for i in range(3)]
@@ -462,7 +462,7 @@ class Sort(RankTest):
         self.assertTrue(want == got, f"{kind}, {ranks} ranks, {options}")
 
     def test_types_and_patterns(self):
-        """Ties, NaN of every kind, and all keys in one rank's part; parts of unequal length."""
+        """Ties, NaNs of every kind, and all keys in one rank's part; parts of unequal length."""
         patterns = (("u32", "zipf"), ("i32", "reversed"), ("f32", "onlynan"), ("u64", "equal"), ("i64", "saw"),
                     ("f64", "random"), ("f32", "few"))
         for i, (kind, pattern) in enumerate(patterns):
@@ -486,9 +486,9 @@ class Sort(RankTest):
         self.m.generate("u32", "random", 10)
         kind = ("--type", "u32")
         self.bad(2, 3, "sort", "in", *kind, says="say which with -o OUT")
-        self.bad(2, 2, "sort", "in", *kind, "-o", "/dev/null", says="is no regular file")
-        self.bad(2, 2, "sort", "in", *kind, "-o", "out", "--detach", says="--detach is hacctl's")
-        self.bad(2, 2, "sort", "/dev/zero", *kind, "-o", "out", says="/dev/zero is no regular file")
+        self.bad(2, 2, "sort", "in", *kind, "-o", "/dev/null", says="is not a regular file")
+        self.bad(2, 2, "sort", "in", *kind, "-o", "out", "--detach", says="--detach is not possible")
+        self.bad(2, 2, "sort", "/dev/zero", *kind, "-o", "out", says="/dev/zero is not a regular file")
         self.bad(1, 2, "sort", "absent", *kind, "-o", "out", says="absent: No such file")
         self.bad(1, 2, "sort", "in", *kind, "-o", "absent/out", says="No such file")
         (self.m.work / "odd").write_bytes(b"12345")
@@ -505,7 +505,7 @@ SCHEMA = "city:string,n:i64,d:f64,price:decimal(12,3),day:date,note:string"
 
 
 class Query(RankTest):
-    """mapreduce and parquet query: what hacctl says alone; sums of floats alike for any number of ranks."""
+    """mapreduce and parquet query: what hacctl says alone; sums of floats are equal for any number of ranks."""
 
     def write_rows(self):
         r = random.Random(5)
@@ -542,7 +542,7 @@ class Query(RankTest):
             self.agree("parquet", "query", "q.parquet", *query, ranks=(3,))
 
     def test_any_query(self):
-        """What cannot be taken apart."""
+        """Queries that cannot be divided."""
         self.write_rows()
         for query in (("--group-by", "city", "--select", "count(distinct note), first(note), string_list(note)"),
                       ("--group-by", "city", "--select", "avg(price) as m, top_k(note, 2), cast(count() as f32)"),
@@ -557,13 +557,7 @@ class Query(RankTest):
         want = self.good(1, *query)
         for ranks in (2, 4, 7):
             self.assertTrue(self.good(ranks, *query) == want, f"{ranks} ranks")
-        others = [self.m.good(*query), self.good(3, *query, "--determinism", "fast")]
-        for rows in zip(*(out.decode().splitlines()[1:] for out in (want, *others))):
-            names, *numbers = zip(*(row.split(",") for row in rows))
-            self.assertEqual(len(set(names)), 1)
-            for values in numbers:
-                self.assertAlmostEqual(float(values[1]) / float(values[0]), 1, 9)
-                self.assertAlmostEqual(float(values[2]) / float(values[0]), 1, 9)
+        self.assertEqual(self.m.good(*query), want)
 
     def test_inputs(self):
         """Formats, files without records, more files than ranks, and more ranks than records."""
@@ -622,9 +616,9 @@ class Query(RankTest):
         select = ("--select", "count()")
         self.bad(2, 2, "mapreduce", "q.csv", "--select", "nothing", says="nothing")
         self.bad(2, 3, "mapreduce", "q.csv", says="--select")
-        self.bad(2, 2, "mapreduce", "-", "--parse", "lines", *select, says="standard input is no regular file")
+        self.bad(2, 2, "mapreduce", "-", "--parse", "lines", *select, says="standard input is not a regular file")
         self.bad(2, 2, "parquet", "query", "q.csv", *select, says="convert it first")
-        self.bad(2, 2, "mapreduce", "q.csv", *select, "--detach", says="--detach is hacctl's")
+        self.bad(2, 2, "mapreduce", "q.csv", *select, "--detach", says="--detach is not possible")
         self.bad(1, 2, "mapreduce", "absent.csv", *select, says="absent.csv")
         self.bad(1, 3, "mapreduce", "q.csv", "--schema", SCHEMA.replace("city:string", "city:i64"), "--select", "sum(city)",
                  says="q.csv")
@@ -633,10 +627,10 @@ class Query(RankTest):
 
 
 class Failures(RankTest):
-    """A rank or daemon that dies, and who waits meanwhile."""
+    """A rank or daemon dies while others wait."""
 
     def begin(self, ranks, **more):
-        """An endless run that is under way; its processes by rank."""
+        """An endless run in progress; its processes by rank."""
         (self.m.work / "endless.yaml").write_text(ENDLESS)
         process = self.start(ranks, "endless.yaml", "--log", "log", **more)
         log = self.m.work / "log"
@@ -705,7 +699,7 @@ class Failures(RankTest):
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core only")
     def test_daemon_is_not_bound(self):
-        """Open MPI binds ranks to cores; a daemon that one of them starts serves the machine."""
+        """Open MPI binds ranks to cores; a daemon that one of them starts serves the whole machine."""
         process, found = self.begin(2, options=("--bind-to", "core"))
         self.assertEqual(len(os.sched_getaffinity(found[0])), 1)
         daemon = self.m.running()
@@ -721,8 +715,8 @@ def ip(*words):
 
 
 class Spaces(RankTest):
-    """Two ranks in network spaces of their own, with a link between these, as two machines have: Open MPI starts
-    the second one through what stands for ssh, and data goes by TCP."""
+    """Two ranks in network namespaces of their own, connected by a link as two machines are: Open MPI starts
+    the second one through a stand-in for ssh, and data goes by TCP."""
 
     def setUp(self):
         super().setUp()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sub-operators that wait for nothing but what their executor has before them are sent ahead. The executors are
-support/fake_executor.py, which tells what it was given and when."""
+"""Sub-operators whose predecessors are all queued on one executor are sent ahead. The executors are
+support/fake_executor.py, which records what it was given and when."""
 import json
 import shutil
 import sys
@@ -65,7 +65,7 @@ class Ahead(unittest.TestCase):
         return done, given, [int(w[2]) for w in lines if w[0] == "left-out"]
 
     def test_one_after_the_other(self):
-        """Each is given while what it waits for is at work, and knows of that."""
+        """Each task is sent while its predecessor runs, and names it."""
         done, given, left_out = self.run_chain(self.machine(), sleep=0.3)
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual([codelet for codelet, _, _ in given], CODELETS)
@@ -75,7 +75,7 @@ class Ahead(unittest.TestCase):
         self.assertEqual(left_out, [])
 
     def test_failed(self):
-        """What is behind a task that has failed is left out, and the failure is that task's."""
+        """Tasks that depend on a failed task are skipped, and the failure is that task's."""
         done, given, left_out = self.run_chain(self.machine(), sleep=0.3,
                                                fail={"codelet": "op.scan", "code": 1, "message": "no"})
         self.assertEqual(done.code, 1)
@@ -85,14 +85,14 @@ class Ahead(unittest.TestCase):
         self.assertIn(left_out, ([given[2][1] + 1], [given[2][1] + 1, given[2][1] + 2]))
 
     def test_killed(self):
-        """What an executor takes along is given to the next one, in order."""
+        """The next executor gets what a dead one held, in order."""
         done, given, left_out = self.run_chain(self.machine(), sleep=0.3, die={"codelet": "op.scan", "times": 1})
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual([codelet for codelet, _, _ in given], [*CODELETS[:3], *CODELETS[2:]])
         self.assertEqual(left_out, [])
 
     def test_program_missing(self):
-        """What is left out, as a program has to be built first, comes again."""
+        """Tasks that are skipped because a program has to be built first are sent again."""
         done, given, left_out = self.run_chain(self.machine(), sleep=0.3,
                                                fail={"codelet": "op.scan", "code": 11, "times": 1,
                                                      "program": "selftest"})
@@ -101,7 +101,7 @@ class Ahead(unittest.TestCase):
         self.assertIn(len(left_out), (1, 2))
 
     def test_another_failed(self):
-        """What is left out though all that it waits for has ended comes again, too."""
+        """Tasks that are skipped although all their predecessors have ended are sent again, too."""
         done, given, left_out = self.run_chain(self.machine(), text=SIDE_BY_SIDE, sleep=0.3,
                                                fail={"codelet": "op.scan_sums", "code": 11, "times": 1,
                                                      "program": "selftest"})
@@ -111,7 +111,7 @@ class Ahead(unittest.TestCase):
         self.assertGreater(len(left_out), 0)
 
     def test_early(self):
-        """An answer for a task whose turn has not come ends the executor; the next one does what it had."""
+        """An answer for a task that cannot have run yet ends the executor; the next one does its work."""
         machine = self.machine()
         done, given, _ = self.run_chain(machine, sleep=0.3, early={"codelet": "op.scan", "times": 1})
         self.assertEqual((done.code, done.err), (0, ""))
@@ -119,7 +119,7 @@ class Ahead(unittest.TestCase):
         self.assertIn("reported a task it was not given, or not yet to do", machine.log())
 
     def test_two_devices(self):
-        """Whatever runs where, every task once, and none before what it waits for."""
+        """Wherever tasks run: every task once, and none before its predecessors."""
         done, given, left_out = self.run_chain(self.machine(TWO_DEVICES), "--components", "2")
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual(sorted(codelet for codelet, _, _ in given), sorted(CODELETS))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Partitioners and Map interfaces of flow D: which rows each component gets, as a plan and a trace show it, and that the
-results have the same bytes whatever it is. What is expected is worked out here, from the inputs."""
+"""Partitioners and Map interfaces of logic files: which rows each component gets, as a plan and a trace show it, and that
+the results have the same bytes with every partitioner. The expected rows are computed here, from the inputs."""
 import json
 import os
 import random
@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from machine import TWO_DEVICES, Machine, SharedMachineTest, main  # noqa: E402
 
-BLOCK = 4096  # rows of a block: sums are added up by blocks, and rows dealt one by one come in whole ones
+BLOCK = 4096  # rows of a block: sums are added up by blocks, and rows that are dealt one by one come in whole blocks
 ROWS, SPLIT = 20000, 3
 LOGIC = """name: cut
 inputs:
@@ -80,7 +80,7 @@ class CutsTest(SharedMachineTest):
         return {path.name: path.read_bytes() for path in out.iterdir()}
 
     def tasks(self, machine, text, name, inputs=None, options=()):
-        """{codelet: [(component, first row, end)]} of a sub-operator, as explain shows them, and its line of JSON."""
+        """{codelet: [(component, first row, end)]} of a sub-operator, as explain shows it, and its line of JSON."""
         words = [word for i in inputs or (f"p={self.csv}",) for word in ("--input", i)]
         plan = json.loads(machine.good("explain", "--format", "json", "opsplit", "run", self.write(machine, text), *words,
                                        *options))
@@ -98,7 +98,7 @@ class Partitioners(CutsTest):
         first = self.run_one(self.m, LOGIC.format(partitioner="range", operation="VectorMap"))
         rows = first["out.csv"].decode().splitlines()[1:]
         self.assertEqual(len(rows), ROWS)
-        for i in (0, 4095, 4096, ROWS - 1):  # one look from outside: the rest is compared with the same by ranges
+        for i in (0, 4095, 4096, ROWS - 1):  # compare one with outside values: the others are compared with ranges
             _, _, k, w, _ = self.table[i]
             self.assertAlmostEqual(float(rows[i].split(",")[0]), w * 2 + abs(k) ** 0.5)
         for partitioner in PARTITIONERS:
@@ -110,7 +110,7 @@ class Partitioners(CutsTest):
                         self.assertTrue(got[name] == data, f"{name} is another")
 
     def test_many_components(self):
-        """More than a job takes of one vector."""
+        """More components than a job accepts for one vector."""
         wanted = self.run_one(self.m, LOGIC.format(partitioner="range", operation="VectorMap"))
         for partitioner in ("round-robin", "{hash: p.name}", "{weight: p.w}"):
             for split in (64, 65, 1024):
@@ -118,7 +118,7 @@ class Partitioners(CutsTest):
                 self.assertEqual(self.run_one(self.m, text), wanted, (partitioner, split))
 
     def placed(self, partitioner, component_of):
-        """Rows of each component, one by one: whole blocks of places, as many as its rows need."""
+        """Rows of each component, one by one: as many whole blocks of places as its rows need."""
         counts = [0] * SPLIT
         for i, row in enumerate(self.table):
             counts[component_of(i, row)] += 1
@@ -140,7 +140,7 @@ class Partitioners(CutsTest):
         self.placed('{expr: "p.k"}', lambda i, row: row[2] % SPLIT)
 
     def test_equal_values_stay_together(self):
-        """Of 400 names each component gets some; of few numbers each gets all rows of those it has."""
+        """Of 400 names each component gets some; of few numbers, a component gets all rows of the numbers it has."""
         tasks, _ = self.tasks(self.m, LOGIC.format(partitioner="{hash: p.name}", operation="VectorMap"), "product")
         self.assertEqual(len(tasks["op.gemv"]), SPLIT)
         by_k, _ = self.tasks(self.m, LOGIC.format(partitioner="{hash: p.k}", operation="VectorMap"), "product")
@@ -155,7 +155,7 @@ class Partitioners(CutsTest):
             self.assertTrue(any(blocks(p) == size for p in possible), (sizes, counts))
 
     def test_weights(self):
-        """Ranges, of which each has a third of the weight, as nearly as whole blocks can; sums are cut so, too."""
+        """Ranges that each have a third of the weight, as closely as whole blocks allow; sums are cut the same way."""
         total, sums = 0, [0]
         for row in self.table:
             total += row[3]
@@ -177,7 +177,7 @@ class Partitioners(CutsTest):
             self.assertEqual(line["partitioner"], "weight")
 
     def test_more_components_than_a_job_takes(self):
-        """A job takes 64 of one sub-operator, a message fewer where each of them is told much, a task waits for 64."""
+        """A job accepts 64 components of one sub-operator; a message fewer where each needs much text; a task waits for 64."""
         logic = LOGIC.replace("split: 3", "split: {split}")
         want = self.run_one(self.two, logic.format(partitioner="range", operation="VectorMap", split=1))
         for split in (40, 64, 65, 1024):
@@ -196,7 +196,7 @@ outputs: {{o: {{format: raw, columns: [a]}}}}
         self.assertEqual(got, want)
 
     def test_many_to_wait_for(self):
-        """Two vectors, each made by more tasks than half of those that one may wait for."""
+        """Two vectors, each made by more tasks than half of those that a task may wait for."""
         logic = """name: wait
 vectors: {{a: {{template: FixValueVector, type: i64, split: {split}}}}}
 operators:
@@ -211,7 +211,7 @@ outputs: {{o: {{format: raw, columns: [c]}}}}
             self.assertTrue(self.run_one(self.two, logic.format(split=split), inputs=())["o.bin"] == want, split)
 
     def test_what_says_nothing(self):
-        """Rows are cut by range where what a partitioner goes by is not of these rows, or has no rows in memory."""
+        """Rows are cut by range where the partitioner's input does not belong to these rows, or has no rows in memory."""
         for made in ("fill: {rows: 5, value: 1, out: a}", "range: {rows: 5, from: 1, out: a}"):
             logic = ('name: none\nvectors: {k: {type: i64, value: [1, 2, 3, 4, 5]}, a: {template: FixValueVector, type: i64, '
                      f'split: 3, partitioner: {{expr: "k"}}}}}}\noperators: [{made}, map: {{expr: "a * 0 + k", out: b}}]\n'
@@ -230,7 +230,7 @@ outputs: {{o: {{format: raw, columns: [c]}}}}
         self.assertEqual(self.run_one(self.m, sparse, inputs=())["o.csv"].split(), [b"s", b"5.0"])
 
     def test_failures_name_the_row(self):
-        """… of the vector, not its place in the component."""
+        """The row of the vector, not its place in the component."""
         text = LOGIC.format(partitioner="round-robin", operation="VectorMap").replace("a / 3 + p.w", 
                                                                                 "a / 3 + (9223372036854775800 + if(i = 12345, 100, 1))")
         text = text.replace("- op: walk", "- range: {rows: p.k, out: i}\n  - op: walk")
@@ -252,7 +252,7 @@ class MapInterfaces(CutsTest):
             self.assertEqual((line["components"], len(tasks["op.map"])), (5, 5), operation)
 
     def test_global(self):
-        """Nothing is cut, whatever was asked for."""
+        """Nothing is cut, whatever the partitioner says."""
         for name in ("b", "total", "running"):
             tasks, line = self.cut("GlobalMap", name, ("--components", "5"))
             self.assertEqual(line["components"], 1)
@@ -268,7 +268,7 @@ class MapInterfaces(CutsTest):
         self.assertEqual(line["components"], 2)
 
     def test_directory(self):
-        """Components end where files end, as nearly as whole blocks can."""
+        """Components end where files end, as closely as whole blocks allow."""
         folder = self.m.work / "folder"
         folder.mkdir()
         sizes = {"a": 5 * BLOCK, "b": 100, "c": 2 * BLOCK, "d": 9 * BLOCK, "e": 1}
@@ -287,7 +287,7 @@ outputs: {o: {columns: {total: total}}}
 """
         tasks, line = self.tasks(self.m, logic, "twice", inputs=(f"f={folder}",), options=("--components", "3"))
         rows = sum(sizes.values())
-        # A third of the rows is 5.4 blocks: nearest is the end of b, five blocks and a hundred rows; two thirds are the
+        # A third of the rows is 5.4 blocks: the nearest end is that of b, five blocks and a hundred rows. Two thirds are the
         # end of c, seven blocks and a hundred.
         want = [(0, 0, 6 * BLOCK), (1, 6 * BLOCK, 8 * BLOCK), (2, 8 * BLOCK, rows)]
         self.assertEqual(tasks["op.map"], want)
@@ -302,7 +302,7 @@ outputs: {o: {columns: {total: total}}}
 
 
 class Plans(CutsTest):
-    """What every flow's plan has: of a logic file, one walk through it."""
+    """The fields of every flow's plan, for a logic file: one pass through it."""
     LOGIC = LOGIC.format(partitioner="range", operation="VectorMap")
 
     def test_whole(self):
@@ -320,7 +320,7 @@ class Plans(CutsTest):
         self.assertRegex(text.splitlines()[-1], rf"predicted .* with {len(placed)} tasks, each loop once: cpu\.\d [0-9.]+ %, cpu")
 
     def test_simulate(self):
-        """On a machine that one does not have; what its profiles lack is named."""
+        """On a machine that does not exist; missing keys of its profiles are named."""
         profiles = self.m.work / "machine"
         profiles.mkdir()
         codelets = ("op.map", "op.gemv", "op.nearest", "op.gather", "op.reduce", "op.combine", "op.scan_sums", "op.scan")
@@ -342,7 +342,7 @@ class Plans(CutsTest):
 
 class Trace(CutsTest):
     def test_trace(self):
-        """--trace has the tasks, with the rows that they had."""
+        """--trace has the tasks with their rows."""
         logic = LOGIC.format(partitioner="round-robin", operation="VectorMap")
         trace = self.m.work / "trace.json"
         self.run_one(self.m, logic, "--trace", trace)

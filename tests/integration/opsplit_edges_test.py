@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Data that is one row, one column, or nothing where the file says rows; what bodies of loops read; what is refused."""
+"""Data of one row, one column, or no rows; what bodies of loops read; what is refused."""
 import json
 import shutil
 import signal
@@ -94,7 +94,7 @@ class Edges(SharedMachineTest):
         return [word for name in files for word in ("--input", f"{name}={name}.csv")]
 
     def results(self, text, *options, **files):
-        """The outputs' lines by name; the same however finely rows are cut."""
+        """The outputs' lines by name; they are equal however finely rows are cut."""
         inputs = self.write(text, **files)
         got = []
         for components in ("1", "3"):
@@ -141,12 +141,12 @@ class Edges(SharedMachineTest):
         self.assertEqual(self.results(WORDS, d=" \n\n  \n")["o"][1:], ["0.0"] * 3)
 
     def test_nothing_has_no_least(self):
-        for function, word in (("min", "least"), ("max", "greatest")):
+        for function, word in (("min", "minimum"), ("max", "maximum")):
             text = FILTER.replace("outputs", "  - reduce: {in: a, function: %s, out: m}\noutputs" % function)
-            self.fails(1, f"reduce: there are no rows of which one could be the {word}", text, t="x,k\n-1,1\n")
+            self.fails(1, f"reduce: there are no rows, and so no {word}", text, t="x,k\n-1,1\n")
 
     def test_collect_what_the_body_reads(self):
-        """Until the loop ends its body reads the vector of before."""
+        """Until the loop ends, its body reads the vector of the iteration before."""
         for split in (1, 2, 3, 4):
             self.assertEqual(self.results(COLLECT % split)["o"][1:], ["10.0", "11.0", "12.0", "13.0"])
 
@@ -196,7 +196,7 @@ outputs: {o: {columns: [s]}}
         self.m.bad(2, "opsplit", "check", "l.yaml", says="more than 4194304 values; use `fill`")
 
     def test_outputs_are_of_one_run(self):
-        """Where one cannot be written the others are as they were; what else is in the folder stays in any case."""
+        """If one output cannot be written, the others stay as they were; other files in the folder stay in any case."""
         text = "inputs: {t: {parse: csv, schema: 'k:i64'}}\noutputs: {a: {columns: {k: t.k}}, b: {format: %s, columns: {k: t.k}}}\n"
         out = self.m.work / "out"
 
@@ -217,7 +217,7 @@ outputs: {o: {columns: [s]}}
         self.assertEqual(there(), {**before, "a.csv": "k\n3\n", "b.json": '{"k":3}\n'})
 
     def test_whole_operation(self):
-        """Of one no library knows a piece: it goes to one place."""
+        """No library has an inverse of this Map interface: the vector goes to one place."""
         self.write(WHOLE)
         self.m.good("opsplit", "run", "l.yaml", "-o", "out", "--receipt", "receipt")
         self.assertEqual(Path(self.m.path("out/o.bin")).stat().st_size, 800000)

@@ -55,7 +55,7 @@ class Placement(LogicTest):
     """`explain opsplit run`: where each sub-operator would run, and why."""
 
     def placed(self, machine, logic, *options):
-        """(tasks, what is open) of each sub-operator, in the file's order; nothing ran for it."""
+        """(tasks, open questions) of each sub-operator, in the file's order; nothing ran for it."""
         path = machine.root / "placed.yaml"
         path.write_text(logic)
         before = [job["id"] for job in machine.json("jobs")["jobs"]]
@@ -76,13 +76,13 @@ class Placement(LogicTest):
         return found
 
     def ran(self, machine, *options):
-        """The sub-operators of the last graph of a run of that file, as its receipt has them."""
+        """The sub-operators of the last graph of a run of that file, from its receipt."""
         machine.good("opsplit", "run", machine.root / "placed.yaml", *options, "--receipt", "receipt", "-q")
         job = json.loads((machine.work / "receipt").read_text())["job"]
         return machine.json("show", str(job))["receipt"]["opsplit"]["sub_operators"]
 
     def test_rule(self):
-        """The source's four cases at the threshold itself, where the type is there and where it is not."""
+        """The source's four cases at the threshold itself, with and without the type of processor."""
         gpu = Machine(ONE_DEVICE.replace("name: cpu", "name: other").replace("kind: cpu", "kind: gpu"))
         self.addCleanup(gpu.close)
         absent = ", of which there is none; measured"
@@ -109,7 +109,7 @@ class Placement(LogicTest):
         return gpu
 
     def same_as_a_cpu(self, gpu, logic):
-        """Runs a logic file on both; returns the log of the GPU's job, and why it ran so."""
+        """Runs a logic file on both machines; returns the log of the GPU's job, and why it ran as it did."""
         path = gpu.work / "logic.yaml"
         path.write_text(logic)
         receipt = gpu.work / "receipt"
@@ -119,7 +119,7 @@ class Placement(LogicTest):
         return gpu.good("log", job).decode(), gpu.good("why", job).decode()
 
     def test_only_a_gpu(self):
-        """What kernels do not do alike is done there by host codelets, and known to be so beforehand."""
+        """Host codelets do what kernels do differently, and explain knows it beforehand."""
         gpu = self.only_a_gpu()
         log, why = self.same_as_a_cpu(gpu, SIGMOID)
         self.assertNotIn("goes on with", log)
@@ -133,7 +133,7 @@ class Placement(LogicTest):
         self.assertEqual(self.outcome(gpu, path, {}), self.outcome(gpu, gpu.work / "logic.yaml", {}))
 
     def test_kernels_refuse(self):
-        """What only the run shows that kernels cannot do is done by host codelets as well."""
+        """Host codelets also do what only the run shows to be impossible for kernels."""
         gpu = self.only_a_gpu("limits: {max_allocation: 1MiB}\n")
         log, why = self.same_as_a_cpu(gpu, TURNED)
         notes = [line for line in log.splitlines() if "goes on with the host codelet on gpu: " in line]
@@ -143,7 +143,7 @@ class Placement(LogicTest):
         self.assertIn("It ran on gpu (100 %).", why)
 
     def test_measured(self):
-        """Of two devices both prices are said; a pin to one of them says that."""
+        """With two devices both prices are shown; with a pin only the pinned device's."""
         placed = self.placed(self.two, PLACED % "cpu.1")
         for (task,), still_open in placed[:2]:
             self.assertRegex(task["reason"], r"measured: .*cpu\.0 [0-9.e-]+ ms.*, cpu\.1 [0-9.e-]+ ms")
@@ -153,12 +153,12 @@ class Placement(LogicTest):
         self.assertEqual((task["devices"], task["reason"]), ("cpu.1", "pinned to cpu.1"))
 
     def as_a_run(self, machine, logic, options, n_tasks, piece=0):
-        """What explain says of all sub-operators from one on, the receipt of a run of it says as well."""
+        """explain and the receipt of a run agree on all sub-operators from one on."""
         said = [task for tasks, _ in self.placed(machine, logic, *options)[piece:] for task in tasks]
-        said.sort(key=lambda task: task["sub_loop"])  # as they stand in the run's graph
+        said.sort(key=lambda task: task["sub_loop"])  # in the order of the run's graph
         ran = self.ran(machine, *options)
         self.assertEqual(len(said), n_tasks)
-        said *= max(len(ran) // n_tasks, 1)  # brief rounds of a loop come several in a graph
+        said *= max(len(ran) // n_tasks, 1)  # batched rounds of a loop come several in a graph
         for key in ("codelet", "memory"):
             self.assertEqual([task[key] for task in said], [task[key] for task in ran])
         prices = re.compile(r"[0-9.e+-]+ ms( \(a guess\))?")  # a run of anything may teach the models
@@ -166,7 +166,7 @@ class Placement(LogicTest):
                          [prices.sub("_", task["reason"]) for task in ran])
 
     def test_as_a_run(self):
-        """Of graphs with components and dependencies, with sub-loops, and of several graphs."""
+        """Graphs with components and dependencies, with sub-loops, and runs of several graphs."""
         chain = PLACED.replace("1024", "20000") % OWN + ("  - map: {expr: \"whole * 2\", out: twice}\n"
                                                            "  - reduce: {in: twice, out: sum}\n")
         loop = PLACED.replace("1024", "20000") % OWN + ("  - for: {index: j, from: 0, to: 10, split: 5}\n"
@@ -184,7 +184,7 @@ class Placement(LogicTest):
         self.as_a_run(self.m, loop.replace("to: 10", "to: 5"), ("--placement", "rule"), 3 + 5)
 
     def test_open(self):
-        """What only data can tell is said to be so, and what does not need it is not."""
+        """What only data can decide is marked as open, and the rest is not."""
         logic = """
 inputs:
   t: {parse: csv, schema: "i:i64,f:f64"}
@@ -228,7 +228,7 @@ operators:
         self.m.bad(1, "explain", "opsplit", "run", self.m.root / "placed.yaml", "--input", "t=none", says="none")
 
     def test_pagerank(self):
-        """An example whose every size the data decides: nothing of it is open, and a run's rounds are those tasks."""
+        """An example whose sizes all depend on the data: nothing stays open, and a run's rounds are the same tasks."""
         edges = self.m.work / "edges"
         edges.write_text("".join(f"{a} {a // 2}\n" for a in range(1, 60)))
         logic = (EXAMPLES / "pagerank.yaml").read_text().replace("1e-12", "1e-2")
@@ -252,7 +252,7 @@ outputs: {o: {columns: [key]}}
 """
 
     def test_reducer(self):
-        """Its keys, then value by value, each as a run does it: cut as its key is, whatever ran before."""
+        """Its keys, then value by value, each as in a run: cut as its key is, whatever ran before."""
         values = ("a: {function: sum, in: i}", "b: {function: max, in: f}", "c: {function: count}")
         for machine in (self.m, self.two):
             for first in range(3):  # the last one is in a run's receipt
@@ -265,7 +265,7 @@ outputs: {o: {columns: [key]}}
                              "reducer")
 
     def test_reducer_open(self):
-        """As many keys as there are rows at the most; nothing of rows that are not known."""
+        """At most as many keys as rows; nothing about an unknown number of rows."""
         logic = """
 inputs: {t: {parse: csv, schema: "k:string,i:i64"}}
 operators: [{map: {expr: "t.i + 1", out: more}}]
@@ -293,7 +293,7 @@ outputs: {o: {columns: [key, sum, n]}}
         self.assertEqual({(len(tasks), still_open) for tasks, still_open in placed}, {(4, None)})
 
     def test_no_folder(self):
-        """Nothing is written then, and that is said, once and unless it is not wanted."""
+        """Nothing is written, and that is reported once, unless it is not wanted."""
         rows = "inputs: {t: {parse: csv, schema: 'v:i64'}}\n"
         device = "operators: [{map: {expr: t.v + 1, out: b}}]\noutputs: {o: {columns: [b]}}\n"
         (self.m.work / "v.csv").write_text("v\n1\n2\n")

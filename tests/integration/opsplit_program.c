@@ -303,9 +303,10 @@ static void wrong(hac_client *client, hac_vector *v[INPUTS])
 {
     finish(client, v);
     refuse_vector(client, v, X, small(client, HAC_VECTOR_FIX_VALUE, HAC_VECTOR_OF_F32, 4, 1),
-                  "input x is a FixValueVector of f64 by the logic file, and a FixValueVector of f32 is");
+                  "input x is a FixValueVector of f64 in the logic file, and the program passes in a "
+                  "FixValueVector of f32");
     refuse_vector(client, v, X, small(client, HAC_VECTOR_PVAR, HAC_VECTOR_OF_F64, 4, 1),
-                  "and a PVar of f64 is");
+                  "passes in a PVar of f64");
     refuse_vector(client, v, X, small(client, HAC_VECTOR_FIX_VALUE, HAC_VECTOR_OF_F64, 5, 1),
                   "input x has 5 rows; it has to have 4 (rows of a)");
     refuse_vector(client, v, X, small(client, HAC_VECTOR_FIX_VALUE, HAC_VECTOR_OF_F64, 4, 2),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program that runs logic files with vectors of its own (libhac-opsplit): opsplit_program.c. The example is in
+"""A program that runs logic files on its own vectors (libhac-opsplit): opsplit_program.c. The example is in
 opsplit_test.py."""
 import subprocess
 import sys

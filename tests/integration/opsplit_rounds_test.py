@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Short rounds of `while` are sent several at a time, before their condition is known: nobody may notice."""
+"""Short rounds of `while` are sent several at a time, before their condition is known, with the same results."""
 import json
 import math
 import re
@@ -34,7 +34,7 @@ operators:
       - reduce: {in: x, function: max, out: top}
 outputs: {o: {columns: [x]}}
 """
-# Sizes and an `if` that are decided by what a round has written.
+# Sizes and an `if` that depend on what a round has written.
 SIZES = """name: sizes
 vectors:
   x: {template: FixValueVector, type: i64, value: 1, rows: 100}
@@ -68,7 +68,7 @@ operators:
       - reduce: {in: total, function: max, out: most}
 outputs: {o: {columns: [total]}}
 """
-# In each of the inner loops a round that turns out to need a value of its own is taken back.
+# In each inner loop a round that turns out to need a value of its own is taken back.
 TAKEN_BACK = """name: taken-back
 vectors:
   v: {template: FixValueVector, type: i64, value: 7, rows: 50000}
@@ -88,7 +88,7 @@ operators:
             else: [{let: {z: "k"}}]
 outputs: {o: {columns: [x]}}
 """
-# What is worked out of values that the round before has left: here, whether rounds go together or not.
+# Scalars computed from what the round before has left: whether rounds go together or not.
 ROOTS = """name: roots
 vectors:
   x: {template: FixValueVector, type: f64, value: 1, rows: 100}
@@ -123,7 +123,7 @@ outputs: {o: {columns: [total]}}
 """
 
 
-# Rounds of a few milliseconds, of which few are sent ahead, with a loop within that has nothing to run.
+# Rounds of a few milliseconds, of which few are sent ahead, with an inner loop that has nothing to run.
 WITHIN = """name: within
 vectors:
   x: {template: FixValueVector, type: i64, value: 0, rows: %d}
@@ -146,10 +146,10 @@ class Rounds(SharedMachineTest):
         return [int(line) for line in (folder / name).read_text().split()[1:]]
 
     def test_short_loops(self):
-        """What rounds may be for nothing is of the whole run: not each of a hundred loops wastes as much."""
+        """The limit on useless rounds applies to the whole run: a hundred loops do not each waste as much."""
         out, receipt, _ = self.run_logic(SHORT)
         self.assertEqual(self.numbers(out, "o.csv"), [300] * 100)
-        self.assertLess(receipt["tasks"], 1300)  # some 910 count, and 2 ms have room for a hundred rounds at most
+        self.assertLess(receipt["tasks"], 1300)  # some 910 rounds count, and 2 ms have room for a hundred rounds at most
 
     def run_logic(self, text, machine=None, *options):
         """Folder of the results, receipt, and the job's log."""
@@ -161,30 +161,30 @@ class Rounds(SharedMachineTest):
         return out, found, machine.good("log", found["job"]).decode()
 
     def check_log(self, log, name, values):
-        """A line each, in order."""
+        """One line each, in order."""
         lines = re.findall(rf"round (\d+): {name} = (-?\d+), [0-9.]+ s since the loop began", log)
         self.assertEqual([(int(n), int(value)) for n, value in lines], list(enumerate(values, 1)))
 
     def test_ends(self):
-        """The condition ends the loop where it becomes false, however many rounds were sent."""
+        """The loop ends at the round whose condition is false, however many rounds were sent."""
         for end in (1, 2, 16, 17, 18, 19, *range(31, 40), 50, 64, 65, 66, 67, 99, 160, 161, 163):
             out, receipt, log = self.run_logic(COUNT % (end, 10000))
             self.assertEqual(self.numbers(out, "o.csv"), [end] * 100)
             self.assertEqual(self.numbers(out, "seen.csv"), [end])
             self.assertEqual(receipt["rounds"], end)
             self.check_log(log, "top", range(1, end + 1))
-            self.assertLessEqual(receipt["graphs"], end + 1)  # the last one for nothing
-            self.assertLessEqual(log.count("to hand over"), end)  # rounds that are one task have no such lines
+            self.assertLessEqual(receipt["graphs"], end + 1)  # the last one is useless
+            self.assertLessEqual(log.count("to hand over"), end)  # rounds in one task have no such lines
 
     def test_several_at_a_time(self):
-        """Of so many some take less than a millisecond."""
+        """Of so many rounds, some take less than a millisecond."""
         out, receipt, _ = self.run_logic(COUNT % (1500, 10000))
         self.assertEqual(self.numbers(out, "o.csv"), [1500] * 100)
         self.assertEqual(receipt["rounds"], 1500)
         self.assertLess(receipt["graphs"], 1500)
 
     def test_small_vectors_share_buffers(self):
-        """A graph names 32 buffers; vectors of each size up to 128 KiB lie side by side in a few. None is written over."""
+        """A graph names 32 buffers; vectors of each size up to 128 KiB share a few. None is overwritten."""
         rows = (1, 32, 33, 1000, 8192, 16384)
         steps = "".join(f"      - map: {{expr: 'x{n} + {i}', out: y{n}_{i}}}\n" for n in rows for i in range(20))
         text = ("vectors:\n" + "".join(f"  x{n}: {{type: i64, value: {n}, rows: {n}}}\n" for n in rows) +
@@ -197,7 +197,7 @@ class Rounds(SharedMachineTest):
             self.assertEqual(lines, [",".join(str(n + i) for i in range(20))] * n)
 
     def test_limit(self):
-        """Nor are there more rounds than the file allows."""
+        """There are never more rounds than the file allows."""
         for rounds in (1, 2, 17, 32, 33, 34, 35, 40, 66, 77, 200):
             out, receipt, log = self.run_logic(COUNT % (1 << 40, rounds))
             self.assertEqual(self.numbers(out, "o.csv"), [rounds] * 100)
@@ -206,7 +206,7 @@ class Rounds(SharedMachineTest):
             self.check_log(log, "top", range(1, rounds + 1))
 
     def test_unwanted_failure(self):
-        """The round behind the last one would fail."""
+        """The round after the last one would fail."""
         out, receipt, log = self.run_logic(DOUBLE % "top < 4611686018427387904")
         self.assertEqual(self.numbers(out, "o.csv"), [1 << 62] * 100)
         self.assertEqual(receipt["rounds"], 62)
@@ -215,7 +215,7 @@ class Rounds(SharedMachineTest):
         self.assertEqual([job["state"] for job in state], ["done"])
 
     def test_failure(self):
-        """And one that is wanted does."""
+        """A round that counts fails."""
         path = self.m.work / "fails.yaml"
         path.write_text(DOUBLE % "top > 0")
         self.m.bad(1, "opsplit", "run", path, "-o", "nothing", says="fails.yaml:7:9: map: op.map: row 0")
@@ -223,7 +223,7 @@ class Rounds(SharedMachineTest):
         self.check_log(self.m.good("log", job).decode(), "top", [1 << i for i in range(1, 63)])
 
     def in_rounds(self, process):
-        """The number of the job, when two of its graphs are on their way."""
+        """The number of the job when two of its graphs are in flight."""
         def found():
             for job in self.m.json("jobs")["jobs"]:
                 if job["state"] == "running" and b"round 100: " in self.m.good("log", job["id"]):
@@ -235,7 +235,7 @@ class Rounds(SharedMachineTest):
         return job
 
     def test_cancel(self):
-        """With two graphs on their way, by another program or by a signal."""
+        """With two graphs in flight, by another program or by a signal."""
         path = self.m.work / "endless.yaml"
         path.write_text(COUNT % (1 << 40, 1000000000))
         for how in (lambda process, job: self.m.good("cancel", job), lambda process, job: process.send_signal(signal.SIGINT)):
@@ -248,7 +248,7 @@ class Rounds(SharedMachineTest):
             self.assertTrue(eventually(lambda j=job: self.m.json("show", j)["state"] == "cancelled"))
 
     def test_little_memory(self):
-        """Where there is none for a second graph, rounds go without."""
+        """Without memory for a second graph, rounds go without it."""
         little = Machine(ONE_DEVICE, {"pool_memory_per_user": "6MiB"})
         self.addCleanup(little.close)
         out, receipt, log = self.run_logic((COUNT % (200, 1000)).replace("rows: 100", "rows: 100000"), little)
@@ -264,7 +264,7 @@ class Rounds(SharedMachineTest):
         self.assertGreaterEqual(receipt["graphs"], 2 * 59)
 
     def peak_of(self, inner_loops):
-        """Most pool memory that was seen while it ran, in MiB."""
+        """The largest pool memory seen during the run, in MiB."""
         path, most = self.m.work / "logic.yaml", 0
         path.write_text(TAKEN_BACK % inner_loops)
         process = self.m.start("opsplit", "run", path, "-o", "taken", "-q")
@@ -295,13 +295,13 @@ class Rounds(SharedMachineTest):
         self.assertEqual(receipt["rounds"], 299)
 
     def test_nested(self):
-        """Loops within: inner ones end where they should in every outer round."""
+        """Inner loops end where they should in every outer round."""
         out, receipt, _ = self.run_logic(NESTED)
         self.assertEqual(self.numbers(out, "o.csv"), [400] * 100)
         self.assertEqual(receipt["rounds"], 10 * (1 + 40 * 3))
 
     def test_within_long_rounds(self):
-        """A loop within a round that is sent ahead leaves what is on its way alone."""
+        """An inner loop in a round that is sent ahead leaves the graphs in flight alone."""
         for rows in (2000, 5000, 10000, 20000, 40000):  # how long they take depends on the machine
             out, receipt, _ = self.run_logic(WITHIN % (rows, TERMS))
             self.assertEqual(self.numbers(out, "o.csv"), [40] * rows)
@@ -317,7 +317,7 @@ class Rounds(SharedMachineTest):
             self.check_log(log, "top", range(1, 71))
 
     def test_kills(self):
-        """Executors that die take nothing along."""
+        """Executors that die lose nothing."""
         path = self.m.work / "long.yaml"
         path.write_text(COUNT % (10000, 20000))
         daemon = self.m.daemon()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Logic files of flow D: the examples of docs/ against oracles in plain Python, and the same bytes whatever the
-components, devices and placement."""
+"""Logic files: the examples of docs/ against oracles in plain Python, and the same bytes for all
+components, devices and placements."""
 import collections
 import csv
 import io
@@ -51,7 +51,7 @@ class LogicTest(SharedMachineTest):
         return {path.name: path.read_bytes() for path in folder.iterdir()}
 
     def same_everywhere(self, logic, inputs):
-        """What a logic file writes, after a look that it does so however it is split and placed."""
+        """What a logic file writes, after a check that every split and placement writes the same."""
         first = self.outcome(self.m, logic, inputs)
         for machine, options in ((self.m, ("--components", "1")), (self.m, ("--components", "3")),
                                  (self.m, ("--components", "7", "--placement", "rule")),
@@ -93,7 +93,7 @@ def lloyd(points, k):
 
 
 def words_of(text):
-    """Maximal runs of bytes other than blanks."""
+    """Maximal runs of bytes other than white space."""
     return [word.decode() for word in text.split()]
 
 
@@ -106,7 +106,7 @@ class Examples(LogicTest):
             self.assertTrue(hasattr(self, "test_" + path.stem.replace("-", "_")), path.name)
 
     def test_jacobi(self):
-        """Its inputs are vectors: jacobi.c hands them over, hacctl cannot."""
+        """Its inputs are vectors: jacobi.c provides them, hacctl cannot."""
         done = subprocess.run([BUILD / "client-lib" / "hac_example_jacobi", EXAMPLES / "jacobi.yaml", "1000"],
                               env=self.m.environment, capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -114,7 +114,7 @@ class Examples(LogicTest):
         self.m.good("opsplit", "check", EXAMPLES / "jacobi.yaml")
         self.m.good("explain", "opsplit", "run", EXAMPLES / "jacobi.yaml")
         self.m.bad(2, "opsplit", "run", EXAMPLES / "jacobi.yaml",
-                   says="input rest is not given; it is a vector, which a program hands over")
+                   says="input rest is not given; it is a vector, which a program passes in")
 
     def test_k_means(self):
         flowers = iris()
@@ -485,7 +485,7 @@ outputs:
 """
 
     def test_types(self):
-        """Whatever a vector is of. Numbers are multiples of 1/4 whose sums every type has, so that each answer is exact."""
+        """Vectors of every type. Numbers are multiples of 1/4 whose sums every type has, so each answer is exact."""
         r = random.Random(8)
         for kind in ("i32", "i64", "f32", "f64"):
             with self.subTest(kind=kind):
@@ -513,6 +513,22 @@ outputs:
                     "key_sum": [sum(g) if g else 9 for g in of], "key_min": [min(g) if g else 9 for g in of],
                     "key_max": [max(g) if g else 9 for g in of], "key_count": counts, "key_rows": counts})
 
+    def test_extreme_lengths(self):
+        """Squares that leave the range of f64 on the way to a length that does not."""
+        logic = self.write("length.yaml", """
+name: length
+inputs:
+  t: {parse: csv, schema: "x:f64"}
+operators:
+  - norm: {in: t.x, out: length}
+outputs:
+  single: {columns: [length]}
+""")
+        for xs, want in (((3e-200, 4e-200), 5e-200), ((1e200, 1e200), math.hypot(1e200, 1e200)), ((0.0, -0.0), 0.0),
+                         ((5e-324, 0.0), 5e-324), ((1e200, float("inf")), float("inf")), ((3.0, 4.0), 5.0)):
+            out = self.outcome(self.two, logic, {"t": self.write("x.csv", "x\n" + "".join(f"{x!r}\n" for x in xs))})
+            self.close(out["single.csv"].split()[1], want, 1e-15, 0)
+
     def test_no_rows(self):
         out = self.same_everywhere(self.write("each.yaml", self.EACH), {"t": self.table([])})
         texts = {name.removesuffix(".csv"): data.decode().split() for name, data in out.items()}
@@ -522,7 +538,7 @@ outputs:
             "back": ["row,column,b"], "vs": ["vs"], "reduced": ["key,r_sum,r_n"]})
 
     def test_order_of_matrix_columns(self):
-        """Columns of a matrix stand as it names them, not as the file has them."""
+        """Columns of a matrix are in the order of its declaration, not of the file."""
         (self.m.work / "order.csv").write_text("a,b,c\n1,2,3\n4,5,6\n")
         (self.m.work / "order.yaml").write_text(
             'name: order\ninputs: {t: {parse: csv, schema: "a:f64,b:f64,c:f64", matrix: {m: [c, a], one: [b]}}}\noperators:\n'
@@ -604,7 +620,7 @@ outputs: {o: {columns: [sums, mosts]}, last: {columns: [last]}}
 """
 
     def test_sub_loops(self):
-        """However many sub-loops: the same rows in the same order, the last iteration's value behind the loop."""
+        """With any number of sub-loops: the same rows in the same order, and the last iteration's value after the loop."""
         rows = [(i % 97 - 40, 0, 0.5) for i in range(5000)]
         inputs, ints = {"t": self.table(rows)}, [row[0] for row in rows]
         for begin, end, by in ((0, 1, 1), (0, 5, 1), (3, 24, 2), (9, -20, -4)):
@@ -619,11 +635,11 @@ outputs: {o: {columns: [sums, mosts]}, last: {columns: [last]}}
                     "sums": [sum(ints) * (j + 3) for j in indices], "mosts": [max(i * (j + 3) for i in ints) for j in indices]})
                 self.assertEqual(self.numbers(out["last.csv"])["last"], [indices[-1]])
                 graphs[split] = json.loads(receipt.read_text())["graphs"]
-            # an iteration of each sub-loop goes into one graph
+            # one iteration of each sub-loop goes into one graph
             self.assertEqual(graphs, {split: -(-len(indices) // min(split, len(indices))) for split in graphs})
 
     def test_kills(self):
-        """Executors are killed while a loop runs: the run ends as if nothing had been."""
+        """Executors are killed while a loop runs: the run ends with the same result."""
         logic = self.write("loop.yaml", """
 name: loop
 inputs: {t: {parse: csv, schema: "i:i64,k:i64,f:f64"}}
@@ -670,12 +686,12 @@ outputs:
 """
 
 
-# A map of 1,024 rows reads and writes 8 KiB: 16 KiB is what the rule goes by.
+# A map of 1,024 rows reads and writes 8 KiB: the rule counts 16 KiB.
 
 
 class OneJob(LogicTest):
-    """However many graphs a run has, hacd has one job of it: listed, logged, cancelled, and done again where it was
-    killed."""
+    """A run of many graphs is one job in hacd: listed, logged, cancelled, and restarted after a
+    kill."""
 
     def begin(self):
         (self.m.work / "endless.yaml").write_text(ENDLESS)
@@ -715,7 +731,7 @@ class OneJob(LogicTest):
 
     @needs_data
     def test_executors_killed(self):
-        """Of a graph that lost its executor all that is needed is done again; the answer is as without."""
+        """If a graph loses its executor, all that is needed runs again; the answer is the same."""
         inputs = {"edges": DATA / "facebook_combined.txt"}
         want = self.outcome(self.m, EXAMPLES / "pagerank.yaml", inputs)
         daemon = self.m.daemon()

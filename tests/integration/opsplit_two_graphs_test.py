@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two graphs of a job are on their way: they run one after the other, and each is answered once, whatever becomes of them."""
+"""Two graphs of a job are in flight: they run one after the other, and each is answered once, whatever happens."""
 import mmap
 import os
 import random
@@ -25,7 +25,7 @@ class TwoGraphs(SharedMachineTest):
         self.client = wire.Client(self.m.socket, timeout=60.0)
         self.addCleanup(self.client.close)
 
-    # ---- what is asked ----
+    # ---- requests ----
 
     def buffer(self, size):
         """(Its number, its memory.)"""
@@ -50,7 +50,7 @@ class TwoGraphs(SharedMachineTest):
         return self.client.send(wire.APPEND_GRAPH, wire.message(f1=job, f2=wire.ops(buffers, tasks, **more)))
 
     def answers(self, *serials):
-        """What each of these requests is answered with, in whatever order."""
+        """The answer to each of these requests, in any order."""
         found = {}
         while len(found) < len(serials):
             what, serial, fields = self.client.receive()
@@ -67,7 +67,7 @@ class TwoGraphs(SharedMachineTest):
         return self.client.ask(wire.WAIT, wire.field(1, job))[1][2][0]
 
     def vectors(self, rows):
-        """Random values, where each is to be taken from, and two vectors more: numbers and memory."""
+        """Random values, the index of each, and two more vectors: their numbers and memory."""
         values = [random.random() for _ in range(min(rows, 5000))]
         values += [0.5] * (rows - len(values))
         order = random.sample(range(rows), rows) if rows <= 5000 else range(rows)
@@ -87,15 +87,15 @@ class TwoGraphs(SharedMachineTest):
         numbers, _, is_right = self.vectors(rows)
         return rows, numbers, self.again_and_again(rows), is_right
 
-    # ---- what comes of it ----
+    # ---- answers ----
 
     def test_order(self):
-        """The second one reads what the first one writes; a third one is refused, and nothing else may come meanwhile."""
+        """The second graph reads what the first one writes; a third one is refused, and so is any other request."""
         refused = 0
         for _ in range(30):
             rows, job = 5000, self.begin()
             (x, index, y, z), _, is_right = self.vectors(rows)
-            first = self.send(job, [y, x, index], self.again_and_again(rows))  # there when the others come
+            first = self.send(job, [y, x, index], self.again_and_again(rows))  # they must exist when the others come
             second = self.send(job, [z, y, index], [self.gather(rows)])
             third = self.send(job, [z, y, index], [self.gather(rows)])
             line = self.client.send(wire.APPEND_GRAPH, wire.message(f1=job, f3="a line"))
@@ -133,7 +133,7 @@ class TwoGraphs(SharedMachineTest):
         self.assertEqual(self.answers(self.send(job, [z, y, index], [self.gather(rows)]))[0][0], wire.R_GRAPH_DONE)
 
     def test_failure_in_the_first(self):
-        """Both hear of it, and the second one has not run."""
+        """Both graphs are answered, and the second one has not run."""
         rows, numbers, tasks, _ = self.long_vectors()
         (x, index, y, z), job = numbers, self.begin()
         bad, memory = self.buffer(4 * rows + 64)
@@ -146,7 +146,7 @@ class TwoGraphs(SharedMachineTest):
         self.assertEqual(self.state(job), FAILED)
 
     def test_senseless(self):
-        """What makes no sense is refused at once or when its turn comes; the first one ends as it would have."""
+        """A senseless graph is refused at once or when its turn comes; the first one ends normally."""
         rows, (x, index, y, z), tasks, is_right = self.long_vectors()
         job = self.begin()
         first = self.send(job, [y, x, index], tasks)
@@ -179,7 +179,7 @@ class TwoGraphs(SharedMachineTest):
             self.assertIn("cancelled", self.says(self.answers(again)[0]))
 
     def test_kill(self):
-        """The executor dies with both on their way: they run all the same."""
+        """The executor dies with both in flight: both still run."""
         rows, (x, index, y, z), tasks, is_right = self.long_vectors()
         for wait in (0.02, 0.1, 0.3):
             job = self.begin()
@@ -193,7 +193,7 @@ class TwoGraphs(SharedMachineTest):
             self.assertTrue(is_right())
 
     def test_memory_limit(self):
-        """It is each graph's: one that needs more than the job may have fails when its turn has come."""
+        """The memory limit applies to each graph: one that needs more than the job may have fails when its turn comes."""
         rows, job = 5000, self.begin(wire.message(f6=3 * (8 * 5000 + 4096 + 64)))
         (x, index, y, z), _, is_right = self.vectors(rows)
         large, _ = self.buffer(1 << 20)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Short rounds of `while` that are one task, op.while: what they give is what rounds one by one give, to the byte. Where a
-rule says where sub-operators run (--placement rule) there is no such task: that is the oracle."""
+"""Short rounds of `while` as one task, op.while, give what single rounds give, to the byte. The oracle is a run where a
+rule places the sub-operators (--placement rule): it has no such task."""
 import json
 import os
 import re
@@ -27,7 +27,7 @@ outputs:
 
 
 def logic(body, vectors, outputs, condition="u < 150", rounds=1000, before=""):
-    """`body` and `before`: steps, a line each; `vectors`: {name: declaration}; t counts the rounds, u is known behind the first."""
+    """`body` and `before`: steps, one a line; `vectors`: {name: declaration}; t counts rounds, u is known after the first."""
     declared = {"t": "{template: Var, type: i64, value: 0}", **vectors}
     return LOOP % {"vectors": "\n".join(f"  {name}: {text}" for name, text in declared.items()),
                    "before": "\n".join(f"  - {step}" for step in before.splitlines()),
@@ -115,7 +115,7 @@ class While(SharedMachineTest):
 
     def compare(self, text, *options, machine=None, code=0, tries=20):
         slow = self.run_logic(text, "--placement", "rule", *options, machine=machine, code=code)
-        for turn in range(tries):  # on a machine that is busy a round may take too long to be tried as a task
+        for turn in range(tries):  # on a busy machine a round may take too long to be tried as a task
             time.sleep(turn * 0.05)
             fast = self.run_logic(text, *options, machine=machine, code=code)
             if code != 0 or "op.while" in fast[4]:
@@ -145,7 +145,7 @@ reduce: {in: x, function: sum, out: s}""", {"x": VECTOR % ("i64", 0, 5000)}, ["x
                 self.assertEqual(files["o0.csv"].split()[1:], [b"%d" % end])
 
     def test_longer_rounds(self):
-        """Of one to five milliseconds, which are tried as tasks behind the fourth; where they take longer they stay graphs."""
+        """Rounds of one to five milliseconds are tried as tasks after the fourth; slower ones stay graphs."""
         tried = 0
         for end in (3, 4, 5, 6, 7, 8, 9, 12, 30):
             text = logic("""map: {expr: "x + sqrt(x + t)", out: x}
@@ -157,7 +157,7 @@ reduce: {in: x, function: sum, out: s}""", {"x": VECTOR % ("f64", 1, 300000)}, [
             print("no round was short enough to be tried as a task", file=sys.stderr)
 
     def test_failures(self):
-        """In a round of a task: what is said is the same, and so are the rounds before."""
+        """A failure in a round of a task: the message is the same, and so are the rounds before."""
         for good in (2, 3, 17, 18, 40, 99):
             text = logic("""map: {expr: "x + 1", out: x}
 map: {expr: "cast(x as i32)", out: small}""", {"x": VECTOR % ("i64", 2147483647 - good, 300)}, ["x", "small"])

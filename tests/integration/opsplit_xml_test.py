@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs of logic files as XML, read back by expat: of any size in a memory that does not grow with it, about the
-blocks in which they are written, and every character."""
+"""Outputs of logic files as XML, read back by expat: of any size, in memory that does not grow with the output, around the
+blocks in which they are written, and with every character."""
 import codecs
 import os
 import random
@@ -16,13 +16,14 @@ from machine import SANITIZED, SharedMachineTest, main  # noqa: E402
 BLOCK = 64 << 10  # HAC_XML_BLOCK
 OLD_LIMIT = 64 << 20
 FRAME = len('<?xml version="1.0" encoding="UTF-8"?>\n<rows>\n  <row><value name="t"></value></row>\n</rows>\n')
+SHORT_ROW = len('  <row><value name="t">z</value></row>\n')
 
-# Each byte that is no UTF-8 by itself, as hac has it; Python takes what could begin a character together.
+# Bytes that are not UTF-8 are replaced one by one in hac; Python replaces the start of a character at once.
 codecs.register_error("each", lambda e: ("\ufffd" * (e.end - e.start), e.end))
 
 
 def as_xml_has_it(line):
-    """A line's text, with U+FFFD for what XML 1.0 cannot say; a CR at the line's end belongs to that."""
+    """A line's text, with U+FFFD for what XML 1.0 cannot express, including a CR at the line's end."""
     line = line.removesuffix(b"\r")
     return "".join("\ufffd" if (c < " " and c not in "\t\n\r") or c in "\ufffe\uffff" else c
                    for c in line.decode(errors="each"))
@@ -57,7 +58,7 @@ class Xml(SharedMachineTest):
         return path
 
     def test_beyond_64_mib(self):
-        """Many small rows and few large ones; hacctl may take half as much memory as it writes."""
+        """Many small rows and few large ones; hacctl may use half as much memory as it writes."""
         r = random.Random(7)
         words = [word.encode() for word in ("a", "&", "<b>", "\"c\"", "]]>", "ä€🙂", "plain text of some length", "\r")]
         parts = [b" ".join(r.choices(words, k=r.choice((1, 10, 900)))) for _ in range(60)]
@@ -82,20 +83,21 @@ outputs: {o: {format: xml, columns: {text: t.line, "<n>": number, part: part}}}
             self.assertEqual((int(row["<n>"]), float(row["part"])), (i - 5, (i - 5) / 7))
 
     def test_blocks(self):
-        """Files that end about the end of a block, and characters that lie across one."""
+        """Files that end around the end of a block, and characters that cross one."""
         sizes = [blocks * BLOCK + more for blocks in (1, 2, 16) for more in (-1, 0, 1)]
         lines = {f"b{size}": b"x" * (size - FRAME) for size in sizes}
-        lines |= {f"e{i}": b"y" * (BLOCK - FRAME + i) + "&<>\"\r€🙂".encode() * 9 for i in range(12)}
+        # behind a short line, without which the CRs would be taken for ends of lines
+        lines |= {f"e{i}": b"y" * (BLOCK - FRAME - SHORT_ROW + i) + "&<>\"\r€🙂".encode() * 9 for i in range(12)}
         logic = "inputs:\n" + "".join(f"  {name}: {{parse: lines}}\n" for name in lines)
         logic += "operators: [{fill: {value: 1, rows: 1, out: one}}]\noutputs:\n" + "".join(
             f"  o{name}: {{format: xml, columns: {{t: {name}.line}}}}\n" for name in lines)
-        found = self.written(logic, {name: self.text(name, [line]) for name, line in lines.items()})
+        found = self.written(logic, {name: self.text(name, [b"z"] * (name[0] == "e") + [line]) for name, line in lines.items()})
         self.assertEqual([found[f"ob{size}"].stat().st_size for size in sizes], sizes)
         for name, line in lines.items():
-            self.assertTrue(rows_of(found[f"o{name}"]) == [{"t": line.decode()}], name)
+            self.assertTrue(rows_of(found[f"o{name}"])[name[0] == "e":] == [{"t": line.decode()}], name)
 
     def test_characters(self):
-        """Every byte, alone and beside others; what XML 1.0 has no way to write is U+FFFD."""
+        """Every byte, alone and beside others; what XML 1.0 cannot write is U+FFFD."""
         lines = [bytes([byte]) for byte in range(256) if byte != 10]
         lines += [b"a" + bytes([byte]) + b"\xa9z" for byte in range(128, 256)]
         lines += [chr(c).encode(errors="surrogatepass") for c in (

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a query of a Parquet file leaves out, as its receipt counts it: row groups by statistics, bloom filters and page
-indexes, pages that are not decompressed, rows that a filter rules out early. The answers are checked against plain loops.
+"""What a query of a Parquet file skips, as its receipt counts it: row groups by statistics, bloom filters and page
+indexes, pages that are not decompressed, rows that a filter excludes early. The answers are checked against plain loops.
 """
 import json
 import sys
@@ -41,7 +41,7 @@ class Skip(SharedMachineTest):
         return name
 
     def ask(self, name, where, wanted):
-        """The receipt's figures of a query whose answer is that of a loop."""
+        """The receipt's figures of a query whose answer equals that of a loop."""
         out = self.m.good("parquet", "query", name, "--where", where, "--select", "count() as n, sum(k) as k, sum(v) as v",
                           "--receipt", "receipt").decode()
         rows = [i for i in self.k if wanted(i)]
@@ -66,7 +66,7 @@ class Skip(SharedMachineTest):
         name = self.write("index.parquet", write_page_index=True, data_page_size=4000, use_dictionary=False)
         got = self.ask(name, "k >= 33000 and k < 34000", lambda i: 33000 <= i < 34000)
         self.assertEqual(got["row_groups_skipped_by_statistics"], 19)
-        self.assertGreater(got["rows_skipped"], 19 * GROUP + 5000)  # of the last group most
+        self.assertGreater(got["rows_skipped"], 19 * GROUP + 5000)  # most of the last group
         self.assertGreater(got["pages_skipped"], 0)
         whole = self.ask(name, "k >= 30000 and k < 40000", lambda i: 30000 <= i < 40000)  # a row group
         self.assertGreater(got["bytes_skipped"], whole["bytes_skipped"])
@@ -81,11 +81,11 @@ class Skip(SharedMachineTest):
         self.assertLess(none["bytes_decompressed"], got["bytes_decompressed"] / 2)  # k and v are not read
 
     def test_late(self):
-        """What a filter leaves nothing of is not read of the other columns."""
+        """Where a filter leaves no rows, the other columns are not read."""
         name = self.write("late.parquet", write_statistics=False, data_page_size=4000, use_dictionary=False)
         some = self.ask(name, "k >= 55000 and k < 55100", lambda i: 55000 <= i < 55100)
         every = self.ask(name, "k >= 0", lambda i: True)
-        self.assertGreater(some["pages_skipped"], 2)  # of k all are looked at
+        self.assertGreater(some["pages_skipped"], 2)  # all values of k are checked
         self.assertLess(some["bytes_decompressed"], every["bytes_decompressed"] * 0.6)
         self.assertEqual(every["rows_passed_over"], 0)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl pipe as Hadoop Streaming runs it: mapper | sort | reducer in the shell, text and typed bytes, eight at once,
+"""hacctl pipe as Hadoop Streaming runs it: mapper | sort | reducer in the shell, text and typedbytes, eight at once,
 with the environment of a task. The oracles are plain Python."""
 import collections
 import json
@@ -45,7 +45,7 @@ def fields_of(out):
 
 
 def counters_of(err):
-    """What Hadoop makes of standard error: sums of counters of the group hac; the other lines."""
+    """What Hadoop reads from standard error: sums of the counters of the group hac; the other lines."""
     counters, others = collections.Counter(), []
     for line in err.splitlines():
         match = re.fullmatch(r"reporter:counter:hac,(\w+),(\d+)", line)
@@ -102,7 +102,7 @@ def pairs_of(data):
 
 class Text(SharedMachineTest):
     def shell(self, line, data=b""):
-        """Standard output of a pipeline all of whose parts end well."""
+        """Standard output of a pipeline whose parts all succeed."""
         done = subprocess.run(["bash", "-c", "set -o pipefail; " + line], input=data, env=self.m.environment, cwd=self.m.work,
                               capture_output=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
@@ -117,7 +117,7 @@ class Text(SharedMachineTest):
             self.assertEqual(dict((w, int(n)) for w, n in fields_of(out)), wanted)
 
     def test_filter(self):
-        """grep: the lines as they are; a reducer's or a group's values have escapes, which tsv reads back."""
+        """grep: the lines unchanged; a reducer's or a group's values have escapes, which tsv reads back."""
         lines = [b"2024\tERROR C:\\tmp\\x", b"ERROR", b"\\t ERROR \\N", b"fine", b"\xc3\xa4 ERROR\t"]
         out = self.m.good("-q", "pipe", "--where", "contains(line, 'ERROR')", "--select", "line", data=b"\n".join(lines))
         self.assertEqual(out.splitlines(), [line for line in lines if b"ERROR" in line])
@@ -127,7 +127,7 @@ class Text(SharedMachineTest):
         self.assertEqual(out, b"2024\\tERROR C:\\\\tmp\\\\x\t1\n")
 
     def test_parts(self):
-        """Four mappers, three reducers, keys apart by hash, as the framework does it."""
+        """Four mappers, three reducers, keys divided by hash, as the framework does it."""
         text = some_text(20000, 2)
         lines = text.splitlines(keepends=True)
         reducers = [[] for _ in range(3)]
@@ -164,7 +164,7 @@ class Text(SharedMachineTest):
         self.assertEqual({c: int(n) for c, n in fields_of(out)}, collections.Counter(c for c, _ in rows))
 
     def test_values(self):
-        """Null, and what would end a field or a line."""
+        """Null, and bytes that would end a field or a line."""
         rows = [{"s": "a\tb", "n": 1}, {"s": "c\\d", "n": None}, {"s": None, "n": 3}, {"s": "", "n": 4}, {"s": "\\N", "n": 5},
                 {"s": "line\nfeed", "n": 6}]
         data = "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -203,7 +203,7 @@ class Text(SharedMachineTest):
     def test_failures(self):
         """A plain line, and an exit code that fails the task."""
         for code, words, says in ((1, ("--parse", "tsv", "--schema", "w:string,n:i64", "--select", "n"), "standard input: line 2"),
-                                  (2, ("--select", "nonsense"), "nonsense"), (2, ("--parse", "jsonl", "--select", "x"), "schema")):
+                                  (2, ("--select", "nonsense"), "nonsense"), (1, ("--parse", "jsonl", "--select", "x"), "expected an object")):
             result = self.m.run("pipe", *words, data=b"a\t1\nb\tx\n")
             self.assertEqual(result.code, code, result)
             lines = [line for line in result.err.splitlines() if not line.startswith("reporter:")]
@@ -220,7 +220,7 @@ class Text(SharedMachineTest):
         self.assertEqual((process.returncode, out, err), (0, b"", b""))
 
     def test_killed_task(self):
-        """The framework ends a task it no longer wants with SIGTERM; its job goes with it."""
+        """The framework ends an unwanted task with SIGTERM; its job ends with it."""
         process = self.m.start("pipe", *shlex.split(MAP_WORDS), stdin=subprocess.PIPE)
         process.stdin.write(some_text(20000).encode())
         process.stdin.flush()
@@ -262,7 +262,7 @@ class TypedBytes(SharedMachineTest):
 
 
 class Tasks(MachineTest):
-    """A node with tasks: a daemon of the user for all, whoever comes first."""
+    """A node with tasks: one daemon of the user for all, whichever task comes first."""
 
     def start(self, environment, folder, data, words=MAP_WORDS, user=None):
         more = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
@@ -289,7 +289,7 @@ class Tasks(MachineTest):
         self.assertEqual(len(daemons), 1)
 
     def user(self):
-        """A user whose folder in /tmp nobody uses, who can run the program: (uid, or None for ourselves)."""
+        """A user whose folder in /tmp is unused, and who can run the program: (uid, or None for ourselves)."""
         if os.geteuid() == 0:
             for uid in range(60000, 60100):
                 if Path(f"/tmp/hac-{uid}").exists():
@@ -304,7 +304,7 @@ class Tasks(MachineTest):
         return None
 
     def test_the_environment_of_a_task(self):
-        """No HOME, no XDG_*, a working directory that goes away: all is below /tmp/hac-UID."""
+        """No HOME, no XDG_*, a working directory that disappears: everything is below /tmp/hac-UID."""
         user = self.user()
         folder = Path(f"/tmp/hac-{os.geteuid() if user is None else user}")
         folder.mkdir(mode=0o700)
@@ -335,7 +335,7 @@ class Tasks(MachineTest):
         self.assertEqual(len(daemons), 1)
 
     def test_no_daemon_can_start(self):
-        """The task fails with the reason, not with a hanging."""
+        """The task fails with the reason and does not hang."""
         machine = self.machine(environment={"HAC_LIBEXEC": "/nonexistent"})
         result = machine.run("pipe", *shlex.split(MAP_WORDS), data=b"x\n", timeout=30)
         self.assertEqual(result.code, 3, result)

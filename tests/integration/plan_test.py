@@ -18,7 +18,7 @@ DEVICE = "name: {name}\nmatch: {{type: any}}\nkind: {kind}\ncapability: {{\"sort
 
 def corun(n, trailing):
     """Steps that run side by side when the parts' boundaries have that many trailing zeros, as maximal runs: the
-    rule as the source has it, step by step."""
+    source's rule, step by step."""
     steps = []
     for subset in range(1, n + 1):
         last = subset * (subset + 1) // 2
@@ -67,7 +67,7 @@ class Plans(SharedMachineTest):
                 self.assertEqual(sum(part["items"] for part in plan["parts"]), 16)
 
     def test_too_little_memory(self):
-        """What the run would refuse the plan does, and nobody is told to come again for that."""
+        """The plan refuses what the run would refuse, without a hint to retry."""
         err = self.m.bad(4, "explain", "sort", "--items", "10M", "--type", "u32", "--memory", "1KiB", says="above its limit")
         self.assertNotIn("try again", err)
         Path(self.m.path("a.csv")).write_text("k,v\n" + "1,2\n" * 400000)
@@ -118,7 +118,7 @@ class Plans(SharedMachineTest):
                 at += part["items"]
 
     def test_never_slower_than_the_best_device(self):
-        """auto takes the cheapest of what it prices: splits, neighbours, no split."""
+        """auto takes the cheapest of its candidates: splits, neighbours, no split."""
         for link in ("", "link: {bandwidth: 1GB/s, latency: 1ms}\n"):
             for weak in ("0.01e8", "0.3e8", "0.9e8"):
                 self.machine_of(("weak", "cpu", weak, link), ("strong", "gpu", "1e8", link))
@@ -142,7 +142,7 @@ class Plans(SharedMachineTest):
             self.assertEqual(svg.documentElement.tagName, "svg")
 
     def test_flows(self):
-        """Every job's plan says which flow it is of, and has what every plan has; a sort of rows is a sort."""
+        """Every job's plan names its flow and has the common fields; a sort of rows is a sort."""
         (self.m.work / "in.csv").write_text("k,v\n1,2\n3,4\n")
         schema = ("--schema", "k:i64,v:i64")
         self.m.good("parquet", "convert", "in.csv", "in.parquet", *schema)
@@ -162,7 +162,7 @@ class Plans(SharedMachineTest):
         self.assertEqual(json.loads((self.m.work / "receipt.json").read_text())["flow"], "parquet")
 
     def test_sorts_of_rows_are_sorts(self):
-        """… wherever a user sees what a job is."""
+        """The flow's name is the same wherever a user sees it."""
         (self.m.work / "in.csv").write_text("k,v\n1,2\n3,4\n")
         (self.m.work / "in.csv.gz").write_bytes(gzip.compress(b"k,v\n1,2\n3,4\n"))
         schema = ("--schema", "k:i64,v:i64")
@@ -187,7 +187,7 @@ class Plans(SharedMachineTest):
         self.assertEqual(json.loads((self.m.work / "receipt.json").read_text())["flow"], "mapreduce")
 
     def test_what_ended_early_teaches_nothing(self):
-        """Rows up to a limit are a small part of the input: their time is not that of all of it."""
+        """Rows up to a limit are a small part of the input: their predicted time is not that of all of it."""
         rows = "".join(f"{i},{i * 7 % 1000}\n" for i in range(600000))
         Path(self.m.path("t.csv")).write_text(f"a,b\n{rows}")
         query = ("mapreduce", "t.csv", "--schema", "a:u32,b:u32", "--select", "a,b")
@@ -198,7 +198,7 @@ class Plans(SharedMachineTest):
         self.assertGreater(both * 4, alone, prices)
 
     def test_explain(self):
-        """Of a file and of a count; sizes and types of all sorts, nothing wild too wild to be planned."""
+        """Plans of a file and of a count; sizes and types of all sorts, and extreme values can still be planned."""
         self.m.generate("u32", "random", 5000)
         by_file = self.m.json("explain", "sort", "in", "--type", "u32")
         by_count = self.m.json("explain", "sort", "--items", "5000", "--type", "u32")
@@ -213,7 +213,7 @@ class Plans(SharedMachineTest):
             self.assertIsNotNone(plan["N"])
 
     def test_the_plan_shown_is_the_plan_that_runs(self):
-        """Reading the file is part of it; few keys go in the message."""
+        """Reading the file is part of the plan; few keys travel in the message."""
         for items in (0, 5000, 8192, 8193, 300000):
             self.m.generate("u32", "random", items)
             for options in ([], ["--algorithm", "bitonic"]):
@@ -231,9 +231,9 @@ class Plans(SharedMachineTest):
                 self.assertEqual("io.read" in [task["codelet"] for task in plan["tasks"]], reads, f"{items} {options}")
 
     def test_planning_takes_no_time(self):
-        """The daemon must not stop for a plan, however large the job."""
+        """A plan must not block the daemon, however large the job."""
         for items in (2**32, 2**40, 2**50, 2**60):
-            for _ in range(5):  # other work may hold one up
+            for _ in range(5):  # other work may delay one
                 result = self.m.run("explain", "sort", "--items", items, "--type", "u64", "--algorithm", "bitonic")
                 if result.seconds < 1.0:
                     break

@@ -79,7 +79,7 @@ static void check(const input *in, hac_job *job, const char *what)
         exit(1);
 }
 
-static void run(hac_client *client, const input *in, hac_query_way way, hac_hot_keys hot, const char *what)
+static void run(hac_client *client, const input *in, hac_engine engine, hac_hot_keys hot, const char *what)
 {
     hac_error err = HAC_ERROR_NONE;
     const void *buffers[2][2] = {{NULL, in->key}, {NULL, in->value}}, *none[1] = {NULL};
@@ -102,7 +102,7 @@ static void run(hac_client *client, const input *in, hac_query_way way, hac_hot_
     options.group_by = "k";
     options.select = "sum(v) as s, count() as n";
     options.result_format = HAC_RESULT_TABLE;
-    options.way = way;
+    options.engine = engine;
     options.hot_keys = hot;
     hac_job *job = NULL;
     must(hac_query_arrow(client, &schema, &array, &options, &job, &err), &err, what);
@@ -110,8 +110,9 @@ static void run(hac_client *client, const input *in, hac_query_way way, hac_hot_
     char *receipt = NULL;
     must(hac_client_query(client, HAC_TOPIC_RECEIPT, hac_job_id(job), HAC_PLAN_JSON, &receipt, &err), &err,
          what);
-    const char *ran = strstr(receipt, "\"way\":");
-    printf("job %llu %.17s ", (unsigned long long)hac_job_id(job), ran != NULL ? ran : "no way");
+    const char *query = strstr(receipt, "\"query\":"),
+               *ran = query != NULL ? strstr(query, "\"engine\":") : NULL;
+    printf("job %llu %.20s ", (unsigned long long)hac_job_id(job), ran != NULL ? ran : "no engine");
     free(receipt);
     check(in, job, what);
     hac_job_free(job);
@@ -130,10 +131,10 @@ int main(int argc, char **argv)
     in.key = hac_buffer_data(pool);
     in.value = (int64_t *)(void *)((char *)hac_buffer_data(pool) + key_bytes);
     fill(&in, argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0);
-    run(client, &in, HAC_QUERY_WAY_AUTO, HAC_HOT_KEYS_AUTO, "in the pool");
-    run(client, &in, HAC_QUERY_WAY_AUTO, HAC_HOT_KEYS_ON, "hot keys on");
-    run(client, &in, HAC_QUERY_WAY_HOST, HAC_HOT_KEYS_AUTO, "by the host");
-    run(client, &in, HAC_QUERY_WAY_FLOW_C, HAC_HOT_KEYS_OFF, "hot keys off");
+    run(client, &in, HAC_ENGINE_AUTO, HAC_HOT_KEYS_AUTO, "in the pool");
+    run(client, &in, HAC_ENGINE_AUTO, HAC_HOT_KEYS_ON, "hot keys on");
+    run(client, &in, HAC_ENGINE_HOST, HAC_HOT_KEYS_AUTO, "by the host");
+    run(client, &in, HAC_ENGINE_DEVICE, HAC_HOT_KEYS_OFF, "hot keys off");
     input copy = in;
     copy.key = malloc(in.rows * sizeof(uint32_t) + 1);
     copy.value = malloc(in.rows * sizeof(int64_t) + 1);
@@ -141,7 +142,7 @@ int main(int argc, char **argv)
         return 1;
     memcpy(copy.key, in.key, in.rows * sizeof(uint32_t));
     memcpy(copy.value, in.value, in.rows * sizeof(int64_t));
-    run(client, &copy, HAC_QUERY_WAY_AUTO, HAC_HOT_KEYS_AUTO, "copied in");
+    run(client, &copy, HAC_ENGINE_AUTO, HAC_HOT_KEYS_AUTO, "copied in");
     free(copy.key);
     free(copy.value);
     free(in.sum);

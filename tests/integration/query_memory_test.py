@@ -29,7 +29,7 @@ class Advice(SharedMachineTest):
         cls.files["few.csv"] = "k,a\n" + "".join(f"{r.getrandbits(8)},{r.getrandbits(4)}\n" for _ in range(3 * ROWS))
 
     def follow(self, name, first, *words, most=1):
-        """Runs it with that memory, and with what each refusal names; at most so many of these."""
+        """Runs it with that memory, then with what each refusal names, at most so many times."""
         for refused in range(most + 1):
             result = self.m.run(*words, "--memory", first, "-o", "got")
             if result.code == 0:
@@ -51,7 +51,7 @@ class Advice(SharedMachineTest):
                 self.follow("want", first, *words, most=most)
 
     def test_rows(self):
-        """Sorted rows: the chunks' rows and the result. What is refused was counted."""
+        """Sorted rows: the chunks' rows and the result. The refusal counts both."""
         sort = ("sort", "IN", "--input-format", "csv", "--key", "k")
         self.each(*sort, *NUMBERS, file="numbers.csv")
         self.each(*sort, *NUMBERS, "--output-format", "json", file="numbers.csv")
@@ -61,13 +61,13 @@ class Advice(SharedMachineTest):
         self.each("mapreduce", "IN", *NUMBERS, "--select", "a,d", "--order-by", "k", file="numbers.csv")
 
     def test_groups(self):
-        """Few, and one for each row, of which nobody knows before it is found out with what is named first."""
+        """Few groups, and one for each row, which is only discovered during the run with the first advice."""
         for file, most in (("few.csv", 1), ("numbers.csv", 2)):
             self.each("mapreduce", "IN", "--schema", "k:i64,a:i64", "--group-by", "k", "--select", "sum(a * 0 + 1) as s",
                       "--order-by", "k", file=file, most=most)
 
     def test_partitions_that_are_not_alike(self):
-        """Several passes, whose partitions are merged anew with room for the larger ones, not one by one."""
+        """Several passes, whose partitions are merged again with room for the larger ones, not one by one."""
         keys = 250000
         Path(self.m.path("keys.csv")).write_text("k,v\n" + "".join(f"{i * 7919 % 100000007},{i}\n" for i in range(keys)))
         self.m.good("mapreduce", "keys.csv", "--schema", "k:i64,v:i64", "--group-by", "k", "--select", "sum(v) as s",
@@ -79,7 +79,7 @@ class Advice(SharedMachineTest):
         self.assertLessEqual(query["plans_too_small"], 4)
 
     def test_smaller_splits(self):
-        """Rows that grow on their way: more memory means larger splits, so that smaller ones are advised, too."""
+        """Rows that grow on their way: more memory means larger splits, so smaller splits are advised, too."""
         Path(self.m.path("texts.csv")).write_text(self.files["texts.csv"])
         words = ("splice", "texts.csv", "--schema", "k:i64,t:string", "--select", ", ".join(f"t as t{i}" for i in range(40)))
         self.m.bad(4, *words, "--memory", "96MiB", "-o", "got", says="memory or smaller splits (--split-size)")
@@ -95,7 +95,7 @@ class Advice(SharedMachineTest):
                   file="few.csv")
 
     def test_streams_of_many_groups(self):
-        """How many will come nobody knows: no number is named then, and the exit code is that of other refusals."""
+        """The number of groups is unknown: the refusal names no memory, and its exit code is that of other refusals."""
         Path(self.m.path("numbers.csv")).write_text(self.files["numbers.csv"])
         for memory in ("1KiB", "2MiB", "4MiB", "6MiB", "7MiB", "8MiB", "9MiB"):
             result = self.m.run("splice", "numbers.csv", *NUMBERS, "--group-by", "k", "--select", "sum(c) as s", "--memory", memory,

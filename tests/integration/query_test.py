@@ -42,7 +42,7 @@ def counts_of(out):
 
 
 def some_text(size, seed=1, vocabulary=5000):
-    """Words with a skew, lines, and a few odd ones."""
+    """Words with a skew, lines, and a few unusual ones."""
     rng = random.Random(seed)
     words = [bytes(rng.choices(b"abcdefghijklmnopqrstuvwxyz'\",;", k=rng.randint(1, 12))) for _ in range(vocabulary)]
     words += ["naïve".encode(), b"\xff\xfe", b"x" * 300]
@@ -173,7 +173,7 @@ class Csv(QueryCase, SharedMachineTest):
         header = got.pop("city")
         self.assertEqual(header, ["n", "total", "low", "last", "p"])
         groups = group(rows, lambda r: r[1])
-        empty = '""' in out  # a null and an empty city are two groups, both an empty field to Python's reader
+        empty = '""' in out  # a null and an empty city are two groups; Python's reader sees an empty field for both
         self.assertTrue(empty)
         for city, members in groups.items():
             if city in (None, ""):
@@ -185,7 +185,7 @@ class Csv(QueryCase, SharedMachineTest):
             self.assertEqual(float(low), min(prices))
 
     def test_memory(self):
-        """--memory 64MiB: so much shared memory, and what an executor has of its own beside it stays small."""
+        """--memory 64MiB limits shared memory, and what an executor holds beside it stays small."""
         rows, keys = 800000, 20000
         name = self.put("large.csv", "k,v\n" + "".join(f"{i * 7919 % keys:044d},{i}\n" for i in range(rows)))
         words = ("mapreduce", name, "--schema", "k:string,v:i64", "--group-by", "k", "--select",
@@ -201,16 +201,16 @@ class Csv(QueryCase, SharedMachineTest):
         self.assertEqual((process.returncode, out), (0, f"k,n,s\n{0:044d},{rows // keys},{total}\n".encode()))
         self.assertGreater(peak["RssShmem"], before["RssShmem"])
         self.assertLessEqual(peak["RssShmem"] - before["RssShmem"], 64 << 10)
-        drivers = 16 << 10 if PLATFORM else 0  # a GPU's has memory of its own for what it copies
+        drivers = 16 << 10 if PLATFORM else 0  # a GPU has memory of its own for what it copies
         self.assertLess(peak["RssAnon"] - before["RssAnon"], (48 << 10) + drivers)
 
     def test_empty_files(self):
-        """No bytes are no rows; only the names of columns have to come from one of them."""
+        """No bytes are no rows; only the names of columns have to come from one of the inputs."""
         full, none = self.put("full.csv", b"a\n1\n"), self.put("none.csv", b"")
         self.m.bad(1, "mapreduce", none, none, "--select", "a", says="its first line should name the columns")
         self.assertEqual(self.m.good("mapreduce", none, full, "--select", "a"), b"a\n1\n")
         self.assertEqual(self.m.good("mapreduce", full, none, "--select", "a"), b"a\n1\n")
-        mark = self.put("mark.csv", b"\xef\xbb\xbf")  # of which no editor shows anything
+        mark = self.put("mark.csv", b"\xef\xbb\xbf")  # invisible in an editor
         for command in ("mapreduce", "splice"):
             self.m.bad(1, command, mark, mark, "--select", "a", says="its first line should name the columns")
             for files in ((mark, full), (full, mark), (none, mark, full)):
@@ -226,10 +226,10 @@ class Csv(QueryCase, SharedMachineTest):
                          b"s\n\n")
 
     def test_many_columns(self):
-        """More than a schema may have: those that the query names are read."""
+        """More columns than a schema may have: those that the query names are read."""
         name = self.put("wide.csv", "".join(",".join(f"{c}{i}" for i in range(1000)) + "\n" for c in ("c", "", "1")).encode())
         for command in ("mapreduce", "splice"):
-            self.assertEqual(self.m.good(command, name, "--select", "c999, c7", "--where", "c500 = '500'"), b"c999,c7\n999,7\n")
+            self.assertEqual(self.m.good(command, name, "--select", "c999, c7", "--where", "c500 = 500"), b"c999,c7\n999,7\n")
             self.assertEqual(self.m.good(command, name, name, "--select", "count() as n"), b"n\n4\n")
             self.m.bad(2, command, name, "--select", "*", says="1000 columns, of which at most 256 can be read; name those")
             self.m.bad(2, command, name, "--select", "none", says="unknown column 'none'; there are: c0, c1, c2")
@@ -308,6 +308,39 @@ class Csv(QueryCase, SharedMachineTest):
         out = self.query(*parts, "--schema", COLUMNS, "--select", "count() as n, sum(id) as s")
         self.assertEqual([int(x) for x in out[1]], [57600, sum(range(57600))])
 
+    def histogram(self, kind, texts, call):
+        out = self.query(self.put("x.csv", "x\n" + "".join(f"{t}\n" for t in texts)), "--schema", f"x:{kind}",
+                         "--select", f"histogram({call}) as h")
+        return [int(n) for n in out[1][0].split(", ")]
+
+    def test_histogram_on_borders(self):
+        """Buckets by exact fractions: integers and decimals on their borders, ends that no f64 holds."""
+        for k in (1, 3, 7, 29, 49, 100, 343, 999, 1000):
+            self.assertEqual(self.histogram("i64", range(k), f"x, 0, {k}, {k}"), [1] * k)
+            self.assertEqual(self.histogram("f64", range(k), f"x, 0, {k}, {k}"), [1] * k)
+            hundredths = [f"{i / 100:.2f}" for i in range(k)]
+            self.assertEqual(self.histogram("decimal(9,2)", hundredths, f"x, 0, {k / 100:.2f}, {k}"), [1] * k)
+            self.assertEqual(self.histogram("decimal(30,2)", hundredths, f"x, 0, {k / 100:.2f}, {k}"), [1] * k)
+        for kind, value, bucket in (("i64", 29, 29), ("i64", 57, 57), ("i64", 58, 58)):
+            self.assertEqual(self.histogram(kind, [value], "x, 0, 100, 100").index(1), bucket)
+        self.assertEqual(self.histogram("decimal(9,2)", ["0.29"], "x, 0, 1, 100").index(1), 29)
+        self.assertEqual(self.histogram("decimal(9,2)", ["0.30", "0.10"], "x, 0.1, 0.3, 2"), [1, 1])
+        self.assertEqual(self.histogram("i64", [9007199254740993], "x, 9007199254740992, 9007199254740996, 4"),
+                         [0, 1, 0, 0])
+        self.assertEqual(self.histogram("i64", [9007199254740992, 9007199254740993],
+                                        "x, 9007199254740993, 9007199254740994, 1"), [1])
+        self.assertEqual(self.histogram("f64", ["-1e308", "1e308"], "x, -1e308, 1e308, 2"), [1, 1])
+        rng = random.Random(3)
+        for _ in range(20):
+            low, high, k = rng.randint(-10**18, 0), rng.randint(1, 10**18), rng.randint(1, 1000)
+            values = [rng.randint(low, high) for _ in range(500)]
+            values += [low + -(-(high - low) * i // k) + d for i in range(k) for d in (-1, 0)]
+            want = [0] * k
+            for x in values:
+                if low <= x <= high:
+                    want[min((x - low) * k // (high - low), k - 1)] += 1
+            self.assertEqual(self.histogram("i64", values, f"x, {low}, {high}, {k}"), want)
+
     def test_output_file(self):
         name = self.put("sales.csv", csv_of(self.small))
         self.m.good("mapreduce", name, "--schema", COLUMNS, "--select", "id", "--order-by", "id", "-o", "out.json")
@@ -316,7 +349,7 @@ class Csv(QueryCase, SharedMachineTest):
 
 
 class Jobs(QueryCase, SharedMachineTest):
-    """Jobs by name, and what else goes with every job."""
+    """Jobs by name, and the options that every job takes."""
 
     def test_named(self):
         rng = random.Random(5)
@@ -350,11 +383,11 @@ class Jobs(QueryCase, SharedMachineTest):
         name = self.put("book.txt", text)
         job = self.m.good("mapreduce", "wordcount", name, "--detach").decode().strip()
         self.m.good("wait", job)
-        self.m.bad(2, "result", job, "-o", "out.parquet", says="gives csv, which out.parquet is not by its suffix")
+        self.m.bad(2, "result", job, "-o", "out.parquet", says="is csv, but the suffix of out.parquet says otherwise")
         self.assertFalse(Path(self.m.path("out.parquet")).exists())
         self.assertEqual(counts_of(self.m.good("result", job)), collections.Counter(words_of(text)))
         job = self.m.good("mapreduce", "wordcount", name, "--detach", "--output-format", "parquet").decode().strip()
-        self.m.bad(2, "result", job, "-o", "out.csv", says="gives parquet, which out.csv is not by its suffix")
+        self.m.bad(2, "result", job, "-o", "out.csv", says="is parquet, but the suffix of out.csv says otherwise")
         self.m.good("result", job, "-o", "out.parquet")
         self.assertEqual(Path(self.m.path("out.parquet")).read_bytes()[:4], b"PAR1")
         self.m.good("mapreduce", "wordcount", name, "-o", "out.csv", "--receipt", "r.json", "--trace", "t.json")
@@ -381,7 +414,7 @@ class Jobs(QueryCase, SharedMachineTest):
         self.check_wordcount([self.put("book.txt", text)], text, "--memory", "64MiB")
 
     def test_memory_between(self):
-        """Partials that fit, and groups or a result that do not fit beside them: fewer keys at a time."""
+        """Partials that fit, with groups or a result that do not fit beside them: fewer keys at a time."""
         text = b"".join(b"word%d %s " % (i * 7919 % 100000, b"x" * 30) for i in range(500000))
         name = self.put("book.txt", text)
         for memory in (16, 32, 48, 128):
@@ -400,16 +433,16 @@ class Columns(QueryCase, SharedMachineTest):
             self.assertEqual(result.stdout.count("right"), 5, result.stdout)
 
     def columns(self, *arguments):
-        """{what was done: (job, way)}"""
+        """{what was done: (job, engine)}"""
         result = subprocess.run([BUILD / "tests" / "query_arrow", *map(str, arguments)], env=self.m.environment,
                                 capture_output=True, text=True, timeout=120, check=True)
-        return {m[3]: (m[1], m[2]) for m in re.finditer(r'^job (\d+) "way":"(\w+)\S* ([\w ]+):', result.stdout, re.M)}
+        return {m[3]: (m[1], m[2]) for m in re.finditer(r'^job (\d+) "engine":"(\w+)\S* ([\w ]+):', result.stdout, re.M)}
 
     def test_hot_keys_shown(self):
         """Seven eighths of the rows have one key, the others one of many: the hit rate, in all forms of show."""
         jobs = self.columns(500000, 100000, 14)
-        (job, way), (without, same), (host, other) = (jobs[name] for name in ("hot keys on", "hot keys off", "by the host"))
-        self.assertEqual((way, same, other), ("device", "device", "host"))
+        (job, engine), (without, same), (host, other) = (jobs[name] for name in ("hot keys on", "hot keys off", "by the host"))
+        self.assertEqual((engine, same, other), ("device", "device", "host"))
         query = self.m.json("show", job)["receipt"]["query"]
         hot, chunks = query["hot_keys"], query["chunks"]
         self.assertTrue(hot["on"])
@@ -422,7 +455,7 @@ class Columns(QueryCase, SharedMachineTest):
         self.assertGreaterEqual(hot["pairs_local"], chunks)
         self.assertEqual(query["merge"], {"partials": chunks, "pairs": query["groups_in_partials"], "groups": query["groups"]})
         for groups in hot["work_groups"]:  # of a device with many, the last one may have few rows
-            self.assertTrue(0.8 < groups["least"] <= hot["hit_rate"] <= groups["greatest"] < 0.95, groups)
+            self.assertTrue(0.8 < groups["min"] <= hot["hit_rate"] <= groups["max"] < 0.95, groups)
         bars = [bar for groups in hot["work_groups"] for bar in groups["bars"]]
         for bar in bars:
             self.assertAlmostEqual(bar["hit_rate"], 7 / 8, delta=5 * math.sqrt(7 / 64 / bar["rows"]))
@@ -436,16 +469,16 @@ class Columns(QueryCase, SharedMachineTest):
         hot = self.m.json("show", without)["receipt"]["query"]["hot_keys"]
         self.assertEqual((hot["on"], hot["hits"], hot["hit_rate"], hot["work_groups"]), (False, 0, None, []))
         self.assertIn("hot keys: off\n", self.m.good("show", without).decode())
-        self.assertIn("flow C was asked for", self.m.good("why", without).decode())
-        self.assertIn("host codelets were asked for", self.m.good("why", host).decode())
+        self.assertIn("the device engine was asked for", self.m.good("why", without).decode())
+        self.assertIn("the host engine was asked for", self.m.good("why", host).decode())
         self.assertNotIn("hot_keys", self.m.json("show", host)["receipt"]["query"])
 
     def test_no_effect(self):
-        """What is asked for and cannot be is said, with the result, by explain and by why."""
+        """A request that cannot be met is reported with the result, by explain and by why."""
         name = self.put("book.txt", some_text(2 << 20))
         query = ("--group-by", "upper(word) as w", "--select", "count() as c", "--parse", "words")
-        for options, words in ((("--hot-keys", "on"), "hot keys have no effect"), (("--way", "flow-c"), "flow C was asked for"),
-                               (("--way", "host"), None)):
+        for options, words in ((("--hot-keys", "on"), "hot keys have no effect"), (("--engine", "device"), "the device engine was asked for"),
+                               (("--engine", "host"), None)):
             done = self.m.run("mapreduce", name, *query, *options)
             why = self.m.good("why", str(self.m.json("jobs")["jobs"][-1]["id"])).decode()
             self.assertEqual(done.code, 0)
@@ -457,9 +490,9 @@ class Columns(QueryCase, SharedMachineTest):
                 self.assertIn("it works on texts, or has decimals of more than 18 digits", text)
         for select, says in (("count(distinct word) as c", "an aggregate is none of count, sum, avg, min and max"),
                              ("sum(exp(length(word) * 0.1)) as c", "it has a function whose last bits differ")):
-            done = self.m.run("mapreduce", name, "--parse", "words", "--select", select, "--way", "flow-c")
+            done = self.m.run("mapreduce", name, "--parse", "words", "--select", select, "--engine", "device")
             self.assertEqual(done.code, 0)
-            self.assertIn(f"flow C was asked for and does not run it: {says}", done.err)
+            self.assertIn(f"the device engine was asked for and cannot run it: {says}", done.err)
         small = self.put("small.txt", b"a b")
         self.assertIn("the input is small", self.m.json("explain", "mapreduce", "wordcount", small, "--hot-keys", "on")["remark"])
         self.assertEqual(self.m.json("explain", "mapreduce", "wordcount", name, "--hot-keys", "on")["remark"], None)
@@ -472,7 +505,7 @@ class Devices(QueryCase, MachineTest):
         self.text = some_text(12 << 20)
 
     def test_two_devices(self):
-        """Whoever works on it: the same bits, floating-point sums included."""
+        """Whichever device works on it: the same bits, floating-point sums included."""
         rows = csv_of(sales(60000))
         results = []
         for profile in (ONE_DEVICE, TWO_DEVICES):
@@ -484,7 +517,7 @@ class Devices(QueryCase, MachineTest):
         self.assertEqual(*results)
 
     def test_one_task(self):
-        """One device does it, and is named; what is read from a pipe as well."""
+        """One device does it, and is named; also for input from a pipe."""
         self.m = self.machine(TWO_DEVICES)
         name = self.put("few.csv", "x\n1\n2\n")
         self.assertEqual(self.m.good("mapreduce", name, "--schema", "x:i64", "--select", "sum(x) as s"), b"s\n3\n")

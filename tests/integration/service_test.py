@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """hacd as a service manager sees it: the test is the manager. Readiness, watchdog, reload and stop over NOTIFY_SOCKET;
-sockets that are handed over, right ones and wrong ones; what children inherit."""
+right and wrong sockets that are handed over; what children inherit."""
 import contextlib
 import json
 import math
@@ -37,7 +37,7 @@ def listen(path, kind=socket.SOCK_SEQPACKET):
 
 
 class Manager:
-    """Starts hacd like systemd does: descriptors from 3 on, LISTEN_*, NOTIFY_SOCKET, WATCHDOG_*."""
+    """Starts hacd as systemd does: descriptors from 3 on, LISTEN_*, NOTIFY_SOCKET, WATCHDOG_*."""
 
     def __init__(self, machine, watchdog=None, private=False, abstract=False):
         self.machine = machine
@@ -46,7 +46,7 @@ class Manager:
         self.socket.bind(self.name)
         self.watchdog = watchdog
         self.private = private
-        self.said = []  # (when, line) as far as they were received
+        self.said = []  # (when, line) of the lines received so far
         self.errors = open(machine.path("log"), "ab")
         self.process = self.daemon = self.listener = None
 
@@ -63,7 +63,7 @@ class Manager:
         if self.private:
             words[1:1] = ["--private", "--socket", str(self.machine.socket)]
         environment = self.environment()
-        # The pid is known only to the shell that becomes hacd.
+        # Only the shell that becomes hacd knows the pid.
         script = ['export WATCHDOG_PID=$$']
         if listeners or count is not None:
             environment.update(LISTEN_FDS=str(count if count is not None else len(listeners)), LISTEN_FDNAMES="hacd")
@@ -83,7 +83,7 @@ class Manager:
         return Path(self.machine.path("log")).read_text()
 
     def listen(self, seconds):
-        """Takes what comes in so many seconds."""
+        """Receives for so many seconds."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.socket.settimeout(left)
@@ -94,7 +94,7 @@ class Manager:
             self.said += [(time.monotonic(), line) for line in text.split("\n")]
 
     def await_line(self, start, seconds=30):
-        """The next line that starts so, after those that were asked for before."""
+        """The next line with this beginning, after those returned before."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for i, (_, line) in enumerate(self.said):
@@ -134,7 +134,7 @@ class ServiceTest(MachineTest):
 
 class Notify(ServiceTest):
     def test_states(self):
-        """Ready when clients are served; reload, good and bad, ends with ready; stop says how long it may take."""
+        """Ready when clients are served; a reload, good or bad, ends with ready; stop says how long it may take."""
         manager = self.manager()
         listener = self.listener(manager)
         before = time.monotonic_ns() // 1000
@@ -160,12 +160,12 @@ class Notify(ServiceTest):
         self.assertTrue(manager.machine.socket.exists())  # it is the manager's
 
     def test_watchdog(self):
-        """Pings come from the loop, at most half of the interval apart; one that stands still sends none."""
+        """Pings come from the loop, at most half an interval apart; a hung loop sends none."""
         interval = 0.8 if not SANITIZED else 4.0
         manager = self.manager(watchdog=interval, abstract=True)
         manager.start(self.listener(manager))
         manager.await_line("READY=1")
-        for _ in range(10):  # on a busy machine one may come late, or be seen late
+        for _ in range(10):  # on a busy machine one may be late, or be received late
             manager.said.clear()
             manager.listen(2 * interval)
             pings = [when for when, line in manager.said if line == "WATCHDOG=1"]
@@ -184,7 +184,7 @@ class Notify(ServiceTest):
         manager.await_line("WATCHDOG=1")
 
     def test_deaf_manager(self):
-        """A manager that does not read never holds hacd up, and is told the state when it reads again."""
+        """A manager that does not read never delays hacd, and gets the state when it reads again."""
         manager = self.manager(watchdog=0.05)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
             other.setblocking(False)
@@ -195,7 +195,7 @@ class Notify(ServiceTest):
         for _ in range(3):
             began = time.monotonic()
             manager.machine.good("devices")
-            self.assertLess(time.monotonic() - began, 20)  # who waits for the manager waits for ever
+            self.assertLess(time.monotonic() - began, 20)  # a hacd that waited for the manager would wait for ever
         manager.await_line("FULL=1")
         manager.await_line("READY=1")
         manager.await_line("WATCHDOG=1")
@@ -254,7 +254,7 @@ class Activation(ServiceTest):
             s.close()
 
     def test_leaves_without_work(self):
-        """A user's own daemon; the socket stays with the manager, and whoever comes next is served by another one."""
+        """A user's own daemon exits; the socket stays with the manager, and the next client is served by a new daemon."""
         manager = self.manager(private=True)
         machine = manager.machine
         profiles = machine.root / "config_home" / "hac" / "profiles"
@@ -269,7 +269,7 @@ class Activation(ServiceTest):
             self.assertTrue(machine.socket.exists())
 
     def test_on_demand(self):
-        """A client that comes first is answered by the daemon that its coming has started."""
+        """The first client is answered by the daemon that its connection started."""
         if not SEED:
             self.skipTest("no programs that were built before")
         manager = self.manager()
@@ -295,11 +295,11 @@ class Activation(ServiceTest):
             least = min(least, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime)
         print(f"first job after {best:.3f} s, {least:.3f} s of processor time", file=sys.stderr)
         if not SANITIZED:
-            # Where others want the processors, too, only the second says something of hacd.
+            # Where others need the processors, too, only the second figure is about hacd.
             self.assertLess(best if os.getloadavg()[0] < os.cpu_count() else least, 1.0)
 
     def test_children(self):
-        """They are given nothing of the manager's, and are taken before hacd where memory runs out."""
+        """Children inherit nothing of the manager's, and the kernel kills them before hacd when memory runs out."""
         manager = self.manager(watchdog=10)
         manager.start(self.listener(manager))
         manager.await_line("READY=1")
@@ -317,7 +317,7 @@ class Activation(ServiceTest):
             try:
                 names = {v.split("=")[0] for v in Path(f"/proc/{pid}/environ").read_text().split("\0")}
             except PermissionError:
-                continue  # not dumpable: only root looks
+                continue  # not dumpable: only root may look
             self.assertEqual({n for n in names if n.startswith(("LISTEN_", "WATCHDOG_", "NOTIFY_"))}, set())
             targets = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
             self.assertNotIn(f"socket:[{os.fstat(manager.listener.fileno()).st_ino}]", targets)
@@ -329,7 +329,7 @@ class Configuration(MachineTest):
                               capture_output=True, check=False, timeout=20)
 
     def test_unreadable(self):
-        """A configuration that hacd may not read is as wrong as any: status 2, and the unit does not try again."""
+        """A configuration that hacd may not read counts as wrong: status 2, and the unit does not retry."""
         if os.geteuid() != 0:
             self.skipTest("needs root: NOT TESTED what another user may not read")
         machine = self.machine(ONE_DEVICE)
@@ -348,7 +348,7 @@ class Configuration(MachineTest):
             self.assertIn("hacd.yaml: cannot open: ", got.stderr)
 
     def test_deleted_account(self):
-        """An entry of `users` for an account that is gone: the service starts, reloads and says so."""
+        """An entry of `users` for a deleted account: the service starts, reloads and says so."""
         machine = self.machine(ONE_DEVICE, config={"users": "{no-such-user: {max_jobs: 5}}"})
         machine.daemon()
         machine.good("reload")
@@ -356,7 +356,7 @@ class Configuration(MachineTest):
         self.assertRegex(machine.log(), "warning hacd: .*" + said)
 
     def test_system_socket_that_refuses(self):
-        """A private daemon in its place is told, by every command and by `doctor`; where there is none, nothing is."""
+        """A private daemon in place of the system's is mentioned by every command and by `doctor`; without one nothing is."""
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("needs root and unshare(1): NOT TESTED with a system daemon's socket")
         machine = self.machine(ONE_DEVICE)
@@ -383,7 +383,7 @@ class Configuration(MachineTest):
 
     @unittest.skipIf(SANITIZED, "PoCL's compiler fails there in another way")
     def test_full_cache(self):
-        """A device that a full disk has stopped: doctor says which disk, and what then."""
+        """A device that a full disk has stopped: doctor says which disk, and what to do."""
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("needs root and unshare(1): NOT TESTED with a full disk")
         machine = self.machine(ONE_DEVICE, seed=False)
@@ -396,7 +396,7 @@ class Configuration(MachineTest):
         self.assertIn(f"free space in {cache}/hac/programs, then `hacctl reload`", got.stdout)
 
     def test_check(self):
-        """Every problem with its file, line and key; the shipped files are sound."""
+        """Every problem with its file, line and key; the shipped files are valid."""
         machine = self.machine(ONE_DEVICE)
         good = self.check(machine, "--config", str(PROFILES.parent / "hacd.yaml"))
         self.assertEqual((good.returncode, good.stderr), (0, ""))
@@ -411,7 +411,7 @@ class Configuration(MachineTest):
             self.assertEqual((bad.returncode, bad.stdout, bad.stderr.count("\n")), (2, "", 1), bad)
             self.assertIn("bad.yaml:", bad.stderr)
             self.assertIn(says, bad.stderr)
-        # what is right in form and names what is not there is told, and no reason to stay away
+        # valid entries that name something missing are reported, and do not prevent the start
         Path(machine.path("gone.yaml")).write_text("users:\n  no-such-user: {max_jobs: 5}\nprofile_directories: [/nonexistent]\n")
         gone = self.check(machine, "--config", machine.path("gone.yaml"))
         self.assertEqual((gone.returncode, gone.stderr.count("hacd: warning: ")), (0, 2), gone)
@@ -431,7 +431,7 @@ STARVED = r"\Ahacctl: memory ran out: 8 executors were killed by the kernel, or 
 
 @unittest.skipIf(SANITIZED, "the sanitizers' own memory would be in the cgroup, too")
 class OutOfMemory(ServiceTest):
-    """In a memory cgroup that is too small for a job; needs to be root."""
+    """In a memory cgroup that is too small for a job; needs root."""
 
     def cgroup(self, mebibytes):
         """A new one with that limit."""
@@ -450,7 +450,7 @@ class OutOfMemory(ServiceTest):
         return group
 
     def confined(self, mebibytes, devices):
-        """A machine that has jobs of 50 M and of 1 M items to do, its daemon and their executors confined."""
+        """A machine with jobs of 50 M and of 1 M items, its daemon and their executors confined."""
         group = self.cgroup(mebibytes)
         machine = self.machine(devices)
         daemon = machine.daemon()
@@ -470,11 +470,11 @@ class OutOfMemory(ServiceTest):
         self.assertFalse(os.path.exists(machine.path("out")))
 
     def test_limit(self):
-        """The large job's executors are killed, hacd is not, and what fits is done within the same limit."""
+        """The large job's executors are killed, hacd is not, and a job that fits is done within the same limit."""
         machine, daemon = self.confined(160, ONE_DEVICE)
         self.starves(machine)
         self.assertTrue(daemon.alive())
-        # at once: the large one's buffers are not kept for reuse now
+        # at once: the large job's buffers are not kept for reuse now
         since = time.monotonic()
         self.assertTrue(eventually(lambda: machine.run("sort", "small", "--type", "u32", "-o", "out").code == 0, 30))
         print(f"serves again after {time.monotonic() - since:.1f} s", file=sys.stderr)
@@ -483,7 +483,7 @@ class OutOfMemory(ServiceTest):
         machine.sort_and_check("u32", in_name=".warm")
 
     def test_beside(self):
-        """Executors killed at their start count for the large job, too; small ones beside it are done."""
+        """Executors killed at their start count for the large job, too; small jobs beside it are done."""
         machine, _ = self.confined(220, TWO_DEVICES)
         large = machine.start("sort", "in", "--type", "u32", "-o", "out")
         for _ in range(20):
@@ -507,7 +507,7 @@ class OutOfMemory(ServiceTest):
         self.assertTrue(daemon.alive())
 
     def test_share(self):
-        """Memory that is given as a share is of the cgroup's limit: what cannot fit is refused."""
+        """Memory given as a share is a share of the cgroup's limit: a job that cannot fit is refused."""
         group = self.cgroup(400)
         machine = self.machine(ONE_DEVICE)
         machine.good("devices", preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))

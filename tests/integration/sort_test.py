@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sorts through hacctl, every way there is, against an oracle that shares no code with hac."""
+"""Every kind of sort through hacctl, against an oracle that shares no code with hac."""
 import itertools
 import os
 import random
@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from machine import ONE_DEVICE, TWO_DEVICES, TYPES, UNEVEN_DEVICES, WIDTH, MachineTest, main  # noqa: E402
 
-# Nothing, a pair, odd ones; inline in the message until 32 KiB; around blocks; around chunks; several passes.
+# None, a pair, odd ones; inline in the message up to 32 KiB; around blocks; around chunks; several passes.
 SMALL = (0, 1, 2, 3, 5, 16, 17, 1000, 2047, 4095, 4096, 4097, 8191, 8192, 8193)
 MEDIUM = (16383, 16384, 16385, 32767, 32769, 65535, 65536, 65537, 100003, 131071, 131073, 196608, 262143, 262145)
 LARGE = (2**20 - 1, 2**20, 2**20 + 1, 1234567)
@@ -50,8 +50,8 @@ class SortCase(MachineTest):
             machine.sort_and_check(kind, *options)
 
     def walk(self, machine, kinds, sizes, ways, every=1):
-        """A sort of each type, way and order, or of one in `every` such that each pair of them still occurs where
-        it can; sizes and patterns go round at their own paces."""
+        """A sort of each type, algorithm and order, or one in `every` such that each pair of them still occurs where
+        possible; sizes and patterns rotate independently."""
         cells = (cell for cell in itertools.product(*map(enumerate, (kinds, ways, ORDERS)))
                  if sum(i for i, _ in cell) % every == 0)
         for step, ((_, kind), (_, options), (_, order)) in enumerate(cells):
@@ -73,7 +73,7 @@ class Quick(SortCase):
         machine.check_clean()
 
     def test_oracle(self):
-        """Which says what is wrong: two items in each other's place, NaNs as well, one that is there twice, and places."""
+        """The oracle reports errors: two swapped items, swapped NaNs, a repeated index, wrong indices."""
         machine = self.machine(ONE_DEVICE)
         for kind, pattern, order in (("u32", "random", []), ("f64", "onlynan", []), ("i32", "few", ["--argsort"]),
                                      ("f32", "special", ["--descending"]), ("u64", "sorted", ["--descending", "--argsort"])):
@@ -92,7 +92,7 @@ class Quick(SortCase):
                 self.assertTrue(wrong is not None and wrong.endswith(says), (kind, pattern, order, bad, wrong))
 
     def test_small(self):
-        """One device does all of it, and none is said to have a share."""
+        """One device does all the work, and the receipt names no shares."""
         machine = self.machine(TWO_DEVICES)
         self.sort(machine, "u32", "random", 1000, [], 1)
         job = str(machine.json("jobs")["jobs"][-1]["id"])
@@ -146,10 +146,10 @@ class TwoDevices(SortCase):
 
 
 class Matrix(SortCase):
-    """Machine × type × way × order × size × pattern."""
+    """Machine × type × algorithm × order × size × pattern."""
 
     def machines(self):
-        """By name; the one with llvmpipe only where there is one."""
+        """By name; the one with llvmpipe only if it is installed."""
         made = {"one": (self.machine(ONE_DEVICE), ONE_WAYS), "two": (self.machine(TWO_DEVICES), TWO_WAYS),
                 "uneven": (self.machine(UNEVEN_DEVICES), TWO_WAYS)}
         other = self.machine(ONE_CORE, environment=BOTH_DRIVERS)
@@ -176,12 +176,12 @@ class Matrix(SortCase):
     @staticmethod
     def close_up(machines):
         for name, (machine, _) in machines.items():
-            if name != "llvmpipe":  # whose builder may be at work yet: its programs take a minute
+            if name != "llvmpipe":  # its builder may still be at work: its programs take a minute
                 machine.check_clean(slack=16 << 20)
 
 
 class Sample(Matrix):
-    """full: cells drawn at random, for SECONDS, five at least; HAC_TEST_RANDOM=N draws those of another run again."""
+    """full: random cells, for SECONDS, at least five; HAC_TEST_RANDOM=N repeats those of another run."""
     SECONDS = 6
 
     def test_sample(self):

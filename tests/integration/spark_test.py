@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """hac and Spark: `hacctl pipe` as the command of RDD.pipe, beside plain Python; org.hac in Spark's JVM, through PySpark's
-gateway, and bindings/jni/examples/RowGroups.scala as a job of Spark, both beside the same query done by Spark itself.
+gateway, and bindings/jni/examples/RowGroups.scala as a job of Spark, both beside the same query in Spark itself.
 Needs pyspark in build/spark, with its Scala compiler."""
 import collections
 import json
@@ -78,7 +78,7 @@ def in_pipe(file, hacctl):
     try:
         csv.pipe(pipe + "--parse csv --schema k:i32,v:i64 --select nonsense", env, checkCode=True).collect()
         failed = False
-    except Exception:  # whatever Py4J makes of a task that fails
+    except Exception:  # Py4J's exception for a failed task
         failed = True
     print(json.dumps({"partitions": mapped.getNumPartitions(), "words": counted.collect(), "sums": sums.collect(),
                       "failed": failed}))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Flow B's buffers from end to end: what receipts, traces and `show` say of them against the file itself, in C and on
-both styles of kernels, on devices of either byte order; the answers are Python's own."""
+"""The buffers of splice from end to end: what receipts, traces and `show` say about them, checked against the file, in C and
+on both styles of kernels, on devices of either byte order; the answers are Python's own."""
 import collections
 import json
 import random
@@ -55,7 +55,7 @@ class Buffers(MachineTest):
         return receipt, trace["traceEvents"], machine.good("show", receipt["job"]).decode()
 
     def check(self, splice):
-        """What holds in any way: the file went through once."""
+        """What always holds: the file went through once."""
         direct, working = splice["direct_buffer"], splice["working_buffer"]
         self.assertEqual(direct["records"], ROWS)
         self.assertEqual(direct["bytes"], len(self.text))
@@ -70,7 +70,7 @@ class Buffers(MachineTest):
         self.assertEqual(list(splice["devices"][0]["stages"]), STAGES)
 
     def check_trace(self, events, stages):
-        """Each stage is in a lane of its own, and within one of the tasks that were measured."""
+        """Each stage has a lane of its own, and lies within one of the measured tasks."""
         tasks = [e for e in events if e.get("cat") == "measured"]
         slices = [e for e in events if e.get("cat") == "stage"]
         self.assertEqual({e["name"] for e in slices}, set(stages))
@@ -80,7 +80,7 @@ class Buffers(MachineTest):
             self.assertTrue(any(t["ts"] - 1 <= e["ts"] and e["ts"] + e["dur"] <= t["ts"] + t["dur"] + 1 for t in tasks))
 
     def test_in_place(self):
-        receipt, trace, shown = self.ask(ONE_DEVICE, "--way", "host")
+        receipt, trace, shown = self.ask(ONE_DEVICE, "--engine", "host")
         self.check(receipt["splice"])
         device = receipt["splice"]["devices"][0]
         self.assertTrue(device["in_place"])
@@ -91,7 +91,7 @@ class Buffers(MachineTest):
     def test_devices(self):
         for profile in (ONE_DEVICE, ONE_DEVICE + BIG, SIMT + BIG):
             with self.subTest(profile):
-                receipt, trace, shown = self.ask(profile, "--way", "flow-c")
+                receipt, trace, shown = self.ask(profile, "--engine", "device")
                 splice = receipt["splice"]
                 self.check(splice)
                 self.assertFalse(splice["devices"][0]["in_place"])
@@ -102,7 +102,7 @@ class Buffers(MachineTest):
                 self.assertIn("  the slowest\n", shown)
 
     def test_streams(self):
-        """A stream runs a plan a round: trace, receipt and show are of all of them."""
+        """A stream runs one plan a round: trace, receipt and show describe all of them."""
         machine = self.machine(ONE_DEVICE)
         Path(machine.path("in.csv")).write_text(self.text)
         files = ("--split-size", "1MiB", "--receipt", "receipt", "--trace", "trace", "-o", "out.csv")
@@ -117,7 +117,7 @@ class Buffers(MachineTest):
                 self.assertGreater(splits, 1)
                 measured = [e for e in trace["traceEvents"] if e.get("cat") == "measured"]
                 names = collections.Counter(e["name"] for e in measured)
-                self.assertEqual(names["compile"], 1)
+                self.assertNotIn("compile", names)  # libhac has compiled the query
                 self.assertGreaterEqual(names["rows" if last == "gather" else "aggregate"], rounds)
                 self.assertEqual(names[last], 1 if last == "finish" else rounds)
                 self.assertEqual(trace["otherData"]["pieces_left_out"], 0)
@@ -129,7 +129,7 @@ class Buffers(MachineTest):
                 self.assertIn(" in the last of ", shown)
 
     def test_slow_input(self):
-        """An input that pauses is what the time goes to, and the receipt says so; one that is there is not."""
+        """The receipt says that time went to waiting for a slow input; for a ready input it does not."""
         machine = self.machine(ONE_DEVICE)
         Path(machine.path("in.csv")).write_text(self.text)
         process = machine.start("splice", "-", "--parse", "csv", *QUERY, "--receipt", "slow", stdin=subprocess.PIPE,
@@ -153,7 +153,7 @@ class Buffers(MachineTest):
         self.assertIn("input, slower than the devices", machine.good("show", slow["job"]).decode())
 
     def test_planned_anew(self):
-        """What a round reported that needed larger parts, and was done again, is not counted."""
+        """The report of a round that needed larger parts, and was repeated, is not counted."""
         machine = self.machine(ONE_DEVICE)
         rng = random.Random(1)
         text = "k,v\n" + "".join(f"{rng.randrange(10**12)},text {i} {i * 7919}\n" for i in range(ROWS))

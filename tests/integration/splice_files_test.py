@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hacctl splice over files of records of fixed width, which executors read where they lie. The oracle is NumPy, and the
+"""hacctl splice over files of fixed-width records, which executors read directly. The oracle is NumPy, and the
 same bytes through a pipe."""
 import json
 import os
@@ -63,7 +63,7 @@ class Files(Case, SharedMachineTest):
         cls.data = records(400000)
 
     def test_as_through_a_pipe(self):
-        """The same bits, the sums of floats included, whatever the sizes of files and splits."""
+        """The same bits, sums of floats included, for all sizes of files and splits."""
         whole, wanted = self.data.tobytes(), grouped(self.data)
         piped = self.m.good("splice", "-", *SCHEMA, *GROUPS, data=whole)
         self.assertEqual(read_groups(piped), wanted)
@@ -81,7 +81,7 @@ class Files(Case, SharedMachineTest):
             self.assertEqual(read_groups(self.m.good("splice", self.put("in", data.tobytes()), *SCHEMA, *GROUPS)), grouped(data), n)
 
     def test_many_inputs(self):
-        """Small files, large ones and standard input, which stands anywhere in a file, and at its end afterwards."""
+        """Small files, large ones and standard input, which starts anywhere in a file, and is at its end afterwards."""
         cuts = [0, 10, 90000, 90000, 90100, 200000, 200001, 330000, len(self.data)]
         names = [self.put(f"part{i}", self.data[a:b].tobytes()) for i, (a, b) in enumerate(zip(cuts, cuts[1:]))]
         self.assertEqual(read_groups(self.m.good("splice", *names, *SCHEMA, *GROUPS)), grouped(self.data))
@@ -104,7 +104,7 @@ class Files(Case, SharedMachineTest):
             self.assertEqual(out.splitlines(), wanted.splitlines()[:limit + 1], limit)
 
     def test_errors(self):
-        """With the file and the number of the record in it; the first one, whichever executor finds one."""
+        """With the file and the number of the record in it; the first error is named, whichever executor finds one."""
         bad = self.data.copy()
         bad["n"] = 5
         bad["n"][[123456, 300000, 399999]] = -1
@@ -118,7 +118,7 @@ class Files(Case, SharedMachineTest):
         self.assertFalse(Path(self.m.path("out")).exists())
 
     def test_truncated(self):
-        """What is there no more is no part of a result; a file that grows ends where it did."""
+        """Bytes that are gone are not part of a result; a file that grows ends where it ended."""
         for turn in range(4):
             path = Path(self.m.path("sparse"))
             with open(path, "wb") as file:
@@ -144,7 +144,7 @@ class Files(Case, SharedMachineTest):
         self.assertEqual({k: c for k, (c, *_) in read_groups(out).items()}, {k: 20 * c for k, (c, *_) in grouped(self.data).items()})
 
     def test_memory_of_partials(self):
-        """Where it is short for what comes of all data sets of a split, rounds take some of them."""
+        """Where memory is short for the rows of all data sets of a split, rounds take some of them."""
         keys = numpy.random.default_rng(4).integers(0, 200000, 16 * MIB // 4).astype("<i4")
         columns = ", ".join(f"min(k + {i}) as a{i}, max(k - {i}) as b{i}" for i in range(6))
         words = ("--parse", "fixed", "--schema", "k:i32", "--group-by", "k", "--memory", "256MiB", "--receipt", "receipt")
@@ -183,7 +183,7 @@ class Devices(Case, MachineTest):
         self.assertEqual(len(results), 1)
 
     def test_kills(self):
-        """Executors that die are started anew and are given the file again."""
+        """Executors that die are replaced, and the new ones get the file."""
         m = self.m = self.machine(TWO_DEVICES)
         daemon = m.baseline()
         data = records(1500000, 3)
@@ -192,10 +192,10 @@ class Devices(Case, MachineTest):
         wanted, rng, killed = m.good(*words), random.Random(5), 0
         self.assertEqual({k: c for k, (c, *_) in read_groups(wanted).items()}, {k: 8 * c for k, (c, *_) in grouped(data).items()})
         while killed < 15:
-            process = m.start(*words)
+            process, before = m.start(*words), killed
             end = time.monotonic() + rng.random() * 0.2
-            while process.poll() is None:
-                if time.monotonic() > end and daemon.executor_pids():
+            while process.poll() is None:  # a job that loses 20 executors is given up
+                if killed < before + 12 and time.monotonic() > end and daemon.executor_pids():
                     os.kill(rng.choice(daemon.executor_pids()), signal.SIGKILL)
                     killed += 1
                     end = time.monotonic() + 0.1 + rng.random() * 0.3

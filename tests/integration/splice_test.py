@@ -33,7 +33,7 @@ GROUPS = ("--group-by", "city", "--select", "count() as n, sum(amount) as s, min
 
 
 def sales(n, seed=1, odd=True):
-    """Rows (city, amount, price); prices are of 8ths, so that text and numbers are the same."""
+    """Rows (city, amount, price); prices are multiples of 1/8, so that text and numbers are equal."""
     rng = random.Random(seed)
     cities = [f"c{i}" for i in range(50)] + (["New York", "Zoë", 'say "so"', "a,b"] if odd else [])
     return [(rng.choice(cities), rng.randrange(-10**9, 10**9), rng.randrange(-8000, 8000) / 8) for _ in range(n)]
@@ -135,7 +135,7 @@ class Formats(Case, SharedMachineTest):
                        "amount:i64,price:f64,city:string")
 
     def test_longest_record(self):
-        """64 MiB behind its length."""
+        """64 MiB after its length."""
         words = ("splice", "in", "--parse", "lengths", "--schema", "s:string", "--select", "sum(length(s)) as n")
         self.put("in", struct.pack("<I", 64 * MIB) + b"x" * (64 * MIB))
         self.assertEqual(self.m.good(*words), b"n\n%d\n" % (64 * MIB))
@@ -150,7 +150,7 @@ class Formats(Case, SharedMachineTest):
         self.assertEqual(got, {city: v[:2] for city, v in grouped(self.rows).items()})
 
     def test_typed_bytes_in_depth(self):
-        """A value may be as deep as the readers of records go, for `mapreduce` as well."""
+        """A value may be as deep as the readers of records allow, for `mapreduce` as well."""
         for depth in (64, 65):
             name = self.put("in", typed("k") + struct.pack(">BI", 8, 1) * depth + typed(5))
             for command in ("splice", "mapreduce"):
@@ -180,7 +180,7 @@ class Formats(Case, SharedMachineTest):
         self.assertEqual({line[0]: (int(line[1]), line[2]) for line in list(csv.reader(io.StringIO(out.decode())))[1:]}, wanted)
 
     def test_rows(self):
-        """In the input's order, with one header, whatever the splits."""
+        """In the input's order, with one header, for all splits."""
         name = self.put("a.csv", self.text)
         out = self.m.good("splice", name, "--schema", SCHEMA, "--where", "amount > 0", "--select", "city, amount * 2 as twice",
                           "--split-size", "1MiB")
@@ -204,7 +204,7 @@ class Formats(Case, SharedMachineTest):
         self.assertEqual(list(read_groups(out).items()), wanted)
 
     def test_order_in_memory(self):
-        """What it says that it needs, and has, has the input in it."""
+        """The memory that it reports, as needed and as available, includes the input."""
         name = self.put("m.csv", b"k,v\n" + b"".join(b"%d,%d of some length\n" % (i * 7919 % 1000003, i) for i in range(600000)))
         words = ("splice", name, "--schema", "k:i64,v:string", "--select", "k, v", "--order-by", "k", "-o", "m.out", "--memory")
         error = self.m.bad(4, *words, "40MiB", says="this query needs about ")
@@ -215,7 +215,7 @@ class Formats(Case, SharedMachineTest):
         self.m.good(*words, "90MiB")
 
     def test_order_of_binary_records(self):
-        """Those that are found from the start only: larger than a chunk, ordered and as Parquet, of a file and of two."""
+        """Formats whose records are found only from the start: larger than a chunk, ordered and as Parquet, of one file and two."""
         rows = sorted(self.rows, key=lambda row: row[1])
         for name, schema, data in (
                 ("lengths", "amount:i64,city:string", [struct.pack("<Iq", 8 + len(c.encode()), a) + c.encode() for c, a, _ in self.rows]),
@@ -235,7 +235,7 @@ class Formats(Case, SharedMachineTest):
         self.assertEqual(read_groups(self.m.good("parquet", "query", "o.parquet", *GROUPS)), grouped(self.rows))
 
     def test_as_mapreduce(self):
-        """To the last bit the same whatever the splits; and what a query of the file as one gives, which adds floats up in
+        """Equal to the last bit for all splits, and to the query of the file as a whole, which adds floats in
         another order."""
         rng = random.Random(9)
         text = "k,x\n" + "".join(f"{rng.randrange(1000)},{rng.gauss(0, 1) * 10 ** rng.randrange(-9, 9)!r}\n" for _ in range(150000))
@@ -265,7 +265,7 @@ class Inputs(Case, SharedMachineTest):
         return [self.rows[i * step:(i + 1) * step] for i in range(n)]
 
     def test_many_files(self):
-        """More than `mapreduce` takes, each with a header, and without a line feed at some ends."""
+        """More files than `mapreduce` takes, each with a header, some without a line feed at the end."""
         names = [self.put(f"{i:03}.csv", csv_of(part)[:-1 if i % 3 == 0 else None]) for i, part in enumerate(self.parts(300))]
         self.check(self.rows, *names, "--schema", SCHEMA)
         out = self.m.good("splice", *names, "--schema", SCHEMA, "--select", "amount")
@@ -279,7 +279,7 @@ class Inputs(Case, SharedMachineTest):
         self.assertEqual(self.m.good("splice", "none.txt", "--select", "count() as n"), b"n\n0\n")
 
     def test_bad_headers(self):
-        """What is wrong with a header, and of which file; an open quote would make a file with records one without."""
+        """What is wrong with a header, and in which file; an open quote would make a file with records one without."""
         good, quote, open_one = (self.put(name, text) for name, text in (
             ("good.csv", b"a,b\n1,2\n"), ("quote.csv", b"a,b\"x\"\n1,2\n"), ("open.csv", b"a,b\"x\n1,2\n")))
         for bad, says in ((quote, "quote.csv: line 1: a double quote inside a field"),
@@ -290,7 +290,7 @@ class Inputs(Case, SharedMachineTest):
             for select in ("a", "count(a) as n"):
                 self.m.bad(2, "splice", good, other, "--select", select, "-o", "out", says=f"{other}: the header has no column 'a'")
         few, schema = self.put("few.csv", b"c,a\n3,4\n"), ("--schema", "a:i64,b:i64")
-        for command in ("splice", "mapreduce"):  # later headers need what the query uses, the first one all of the schema
+        for command in ("splice", "mapreduce"):  # later headers need what the query uses, the first one the whole schema
             self.assertEqual(self.m.good(command, good, few, *schema, "--select", "sum(a) as s"), b"s\n5\n")
             self.m.bad(2, command, good, few, *schema, "--select", "sum(b) as s", says="few.csv: the header has no column 'b'")
             self.m.bad(2, command, few, good, *schema, "--select", "sum(a) as s", says="the input has no column 'b'")
@@ -303,7 +303,7 @@ class Inputs(Case, SharedMachineTest):
     def test_gzip(self):
         a, b, c = self.parts(3)
         names = [self.put("a.csv.gz", gzip.compress(csv_of(a))), self.put("b.csv", csv_of(b)),
-                 self.put("c.csv", gzip.compress(csv_of(c)))]  # whatever its name
+                 self.put("c.csv", gzip.compress(csv_of(c)))]  # whatever its name is
         self.check(self.rows, *names, "--schema", SCHEMA)
         two = gzip.compress(csv_of(a)) + gzip.compress(csv_of(b, header=False))  # as `cat` makes them
         self.check(a + b, self.put("two.csv.gz", two), "--schema", SCHEMA)
@@ -323,7 +323,7 @@ class Inputs(Case, SharedMachineTest):
         self.assertFalse(Path(self.m.path("out")).exists())
 
     def test_numbers_that_look_compressed(self):
-        """Each file's own name says whether it is: a name beside it does not matter."""
+        """Each file's own name decides; the names of the others do not matter."""
         a, z = (struct.pack("<10I", first, second, *[7] * 8) for first, second in ((0x00088B1F, 7), (0x184D2A50, 32)))
         names = [self.put("a.bin", a), self.put("z.bin", z), self.put("b.bin.gz", gzip.compress(struct.pack("<10I", *[1] * 10)))]
         words = ("--parse", "fixed", "--schema", "x:u32", "--select", "count() as n, sum(x) as s")
@@ -351,7 +351,7 @@ class Inputs(Case, SharedMachineTest):
         self.assertEqual([int(row[1]) for row in list(csv.reader(io.StringIO(out.decode())))[1:]], [row[1] for row in wanted])
 
     def test_large_splits_of_rows(self):
-        """Rows need as much memory as their splits: where that is short a round takes one, however many wait."""
+        """Rows need as much memory as their splits: where it is short, a round takes one split, however many wait."""
         text = b"".join(b"%099d\n" % i for i in range(500000))
         name = self.put("long.txt", text)
         out = self.m.good("splice", name, "--select", "line", "--split-size", "8MiB", "--memory", "60MiB")
@@ -405,7 +405,7 @@ class Inputs(Case, SharedMachineTest):
         self.assertEqual((process.returncode, out, err), (0, b"11\n", b""))
 
     def test_file_that_grows(self):
-        """It is read to the end that it has when that is reached."""
+        """It is read up to the end that it has at that moment."""
         name, rows = self.put("a.csv", self.text), list(self.rows)
         stop = threading.Event()
 
@@ -423,7 +423,7 @@ class Inputs(Case, SharedMachineTest):
                 result = self.m.run("splice", name, "--schema", SCHEMA, *GROUPS, "--split-size", "1MiB")
                 if result.code == 0:
                     break
-                # a row was being written, over the border of two pages
+                # a row was being written, across the border of two pages
                 self.assertRegex(result.err, r"\Ahacctl: a.csv: line \d+: ")
         finally:
             stop.set()
@@ -435,7 +435,7 @@ class Inputs(Case, SharedMachineTest):
         self.assertEqual(got, grouped(rows[:seen]))
 
     def test_file_that_shrinks(self):
-        """It ends where it ends: no crash, and what there was is right, or a message that says why not."""
+        """A truncated stream: no crash, and the rows before are right, or a message says why not."""
         for _ in range(3):
             name = self.put("a.csv", csv_of(self.rows * 8))
             process = self.m.start("splice", name, "--schema", SCHEMA, *GROUPS, "--split-size", "1MiB")
@@ -457,7 +457,7 @@ class Errors(Case, SharedMachineTest):
         cls.rows = sales(100000, odd=False)
 
     def test_place(self):
-        """File and line, in whichever file and split it is."""
+        """File and line, in every file and split."""
         good = csv_of(self.rows)
         lines = good.count(b"\n")
         bad = self.put("bad.csv", good + b"x,y,1\n")
@@ -475,8 +475,8 @@ class Errors(Case, SharedMachineTest):
         self.assertFalse(Path(self.m.path("out")).exists())
 
     def test_bad_inputs(self):
-        """Of an input that cannot be read to its end, and of all before it, the rows are there; what is wrong with records
-        before it is told, not that."""
+        """The rows before an unreadable place are there; an error in a record before it is reported, not the
+        unreadable place."""
         rows = b"".join(b"%07d\n" % i for i in range(20000))
         self.put("good.txt", rows)
         self.put("cut.txt.gz", gzip.compress(rows)[:-8])
@@ -501,7 +501,7 @@ class Errors(Case, SharedMachineTest):
         self.assertEqual(out, b"line\n" + rows)
 
     def test_quotes_that_never_end(self):
-        """The reason is the same however much follows: a record has at most 64 MiB."""
+        """The message is the same however much follows: a record has at most 64 MiB."""
         words = ("--select", "count() as n", "-o", "out")
         for quote, says in ((b'3,5" pipe\n', "line 1002: a double quote inside a field: such"),
                             (b'3,"5\n', "line 1002: a record is longer than 64 MiB: perhaps a quoted field is not closed")):
@@ -531,9 +531,9 @@ class Errors(Case, SharedMachineTest):
         self.m.bad(2, "splice", name, "--schema", SCHEMA, "--where", "nonsense > 1", "--select", "city", says="nonsense")
         self.m.bad(2, "splice", name, "--schema", "missing:i64", "--select", "missing", says="missing")
         self.m.bad(2, "splice", name, "--schema", SCHEMA, "--select", "city +", says="--select")
-        self.m.bad(2, "splice", "-", "--parse", "jsonl", "--select", "x", says="schema", data=b"")
+        self.m.bad(1, "splice", "-", "--parse", "jsonl", "--select", "x", says="no object to infer columns from", data=b"")
         self.m.bad(1, "splice", name, "gone.csv", "--schema", SCHEMA, "--select", "city", says="gone.csv")
-        self.m.bad(4, "splice", name, "--schema", SCHEMA, "--select", "city", "--memory", "1KiB", says="limit of 1 KiB")
+        self.m.bad(4, "splice", name, "--schema", SCHEMA, "--select", "city", "--memory", "1KiB", says="this query needs about ")
 
     def test_binary(self):
         """Records that end too early are told with the file."""
@@ -549,7 +549,7 @@ class Errors(Case, SharedMachineTest):
 
 
 def endless(m, *words, **more):
-    """hacctl fed for ever: the process, and one that writes to it."""
+    """hacctl with an endless input: the process, and one that writes to it."""
     writer = subprocess.Popen(["yes", "a,1,2.5"], stdout=subprocess.PIPE)
     process = m.start("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *words, stdin=writer.stdout, **more)
     writer.stdout.close()
@@ -557,7 +557,7 @@ def endless(m, *words, **more):
 
 
 class Life(Case, SharedMachineTest):
-    """Ends of all kinds, in the middle of a stream."""
+    """All kinds of ends, in the middle of a stream."""
 
     def running(self):
         return eventually(lambda: [job for job in self.m.json("jobs")["jobs"] if job["state"] == "running" and
@@ -576,7 +576,7 @@ class Life(Case, SharedMachineTest):
             self.assertEqual(os.listdir(self.m.work), [])
 
     def test_interrupt_at_a_quiet_input(self):
-        """In both ways of reading: as splits, and as one where rows are ordered."""
+        """In both modes: as splits, and as one input where rows are ordered."""
         for order in ((), ("--order-by", "line")):
             for number in (signal.SIGINT, signal.SIGTERM):
                 process = self.m.start("splice", "-", "--parse", "lines", "--select", "line", *order, "-o", "out",
@@ -623,7 +623,7 @@ class Life(Case, SharedMachineTest):
             return last[-4:] == last[-1:] * 4
         self.assertTrue(eventually(stands_still, 30), last)
         self.assertLess(last[-1], 600 * MIB)  # beside the query's memory there are rows that nobody has taken
-        process.send_signal(signal.SIGINT)  # it is at a write, which nobody ends
+        process.send_signal(signal.SIGINT)  # it is in a write that nobody completes
         self.assertEqual(process.wait(30), 130)
         process.stdout.close()
         process.stderr.close()
@@ -687,7 +687,7 @@ class Plans(Case, SharedMachineTest):
 
 class Devices(Case, MachineTest):
     def test_same_on_every_machine(self):
-        """Several devices, unequal ones: bit for bit what one of them gives."""
+        """Several unequal devices: bit for bit what one of them gives."""
         rng = random.Random(3)
         text = "k,x\n" + "".join(f"{rng.randrange(500)},{rng.gauss(0, 1) * 10 ** rng.randrange(-9, 9)!r}\n" for _ in range(200000))
         results = set()
@@ -700,7 +700,7 @@ class Devices(Case, MachineTest):
         self.assertEqual(len(results), 1)
 
     def test_first_error(self):
-        """Two devices: of many bad records the first is named, whichever device comes to one first."""
+        """Two devices: of many bad records the first is named, whichever device finds one first."""
         self.m = self.machine(TWO_DEVICES)
         good, bad, rows = b"1,2,3,4,5,6,7,8\n", b"1,x,3,4,5,6,7,8\n", 65536  # of a data set
         query = ("--no-header", "--schema", ",".join(f"c{i}:i64" for i in range(8)), "--select",
@@ -728,7 +728,7 @@ def pss(pid):
 
 
 class Flood:
-    """A stream that no memory holds: a block of csv, again and again, and what its groups are."""
+    """A stream larger than any memory: one block of csv repeated, and its groups."""
 
     def __init__(self, total, seed=6):
         rows = sales(40000, seed)
@@ -760,7 +760,7 @@ class Bounded(MachineTest):
     """Memory of hacctl, hacd and its executors together, the pool among it."""
 
     def measure(self, m, flood, *words):
-        """The most of it, in bytes, beyond what the machine at rest had; checks the result."""
+        """The peak, in bytes, above what the machine at rest had; checks the result."""
         daemon = m.baseline()
         m.good("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *GROUPS, data=b"a,1,2\n")
         process, thread = flood.start(m, *words)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several streams of one user at once, in a memory that is too small for all of them: they wait for each other. The
-oracle is what each of them gives alone, made by Python."""
+"""Several streams of one user at once, in memory that is too small for all of them: they wait for each other. The
+oracle is what each of them gives alone, computed by Python."""
 import signal
 import subprocess
 import sys
@@ -29,18 +29,18 @@ class Together(MachineTest):
             self.assertEqual(read_groups(out), flood.groups)
 
     def test_four_at_once(self):
-        """In memories of which some hold several of them, some one, and some not even one as it would like to be."""
+        """Memories that hold several of them, or one, or not even one at its preferred size."""
         for memory in ("8MiB", "24MiB", "64MiB"):
             m = self.small(memory)
             self.check_all(m, [Flood(50 * MIB, seed) for seed in range(4)])
             m.check_clean()
 
     def test_large_splits(self):
-        """Of which there is room for two: whoever has one goes on with it."""
+        """There is room for two: a stream that has memory goes on with it."""
         self.check_all(self.small("48MiB"), [Flood(60 * MIB, seed) for seed in range(4)], "--split-size", "16MiB")
 
     def test_rows(self):
-        """Rows take as much memory as what they are made of."""
+        """Rows take as much memory as their input."""
         m, rows = self.small("24MiB"), sales(1000000, 9, odd=False)
         Path(m.path("a.csv")).write_bytes(csv_of(rows))
         wanted = b"".join(b"%d\n" % amount for _, amount, _ in rows)
@@ -51,8 +51,8 @@ class Together(MachineTest):
             self.assertEqual(Path(m.path(f"out{i}")).read_bytes(), b"amount\n" + wanted)
 
     def test_growing(self):
-        """Groups that become more than there is room for beside the others': whoever came first has its result, and the
-        others have theirs, or say what is the matter; nobody waits for ever."""
+        """Groups that outgrow the memory beside the others': the first stream has its result, the
+        others have theirs, or say what is wrong; none waits for ever."""
         m = self.small("96MiB")
         data = b"".join(b"%d,1,2\n" % (i * 7919 % 150000) for i in range(1500000))
         Path(m.path("a.csv")).write_bytes(data)
@@ -75,7 +75,7 @@ class Together(MachineTest):
         m.check_clean()
 
     def test_limit_of_its_own(self):
-        """What --memory is too small for does not wait for others, where there is room for that."""
+        """A stream whose --memory is too small does not wait for others where there is room."""
         m = self.small("256MiB")  # of 96 the first may reserve so much that not even 8 MiB are left
         first, writer = endless(m, *GROUPS, "-o", "first")
         self.addCleanup(writer.wait)
@@ -90,13 +90,13 @@ class Together(MachineTest):
         self.end(first, 130, b"cancelled")
 
     def who_waits(self, m):
-        """The number of the one job that waits for memory, and is called queued for that."""
+        """The number of the one job that waits for memory and is therefore called queued."""
         found = eventually(lambda: [job for job in m.json("jobs")["jobs"] if job["stage"] == "waits for memory"])
         self.assertEqual([job["state"] for job in found or []], ["queued"], m.log()[-3000:])
         return found[0]["id"]
 
     def waiting(self, m):
-        """One that has the memory for as long as its input lives, and one that waits for it."""
+        """One that holds the memory as long as its input lives, and one that waits for it."""
         first, writer = endless(m, *GROUPS, "-o", "first", "--split-size", "16MiB")
         self.assertTrue(eventually(lambda: any(job["state"] == "running" and job["seconds"] > 0.5
                                                for job in m.json("jobs")["jobs"])))
@@ -113,7 +113,7 @@ class Together(MachineTest):
         self.assertIn(says, err)
 
     def test_ends_of_one_that_waits(self):
-        """It says what it waits for, and every way to end it works while it waits; whom it waits for goes on."""
+        """It says what it waits for, and every way to end it works while it waits; the other stream goes on."""
         m = self.small("42MiB")
         first, second, job = self.waiting(m)
         self.assertIn("waits for memory", m.good("log", str(job)).decode())
@@ -140,7 +140,7 @@ class Together(MachineTest):
         self.end(first, 130, b"cancelled")
 
     def test_never(self):
-        """What does not fit even alone is said at once."""
+        """A stream that does not fit even alone is refused at once."""
         m = self.machine(config={"pool_memory_per_user": "1MiB"})
         m.bad(4, "splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *GROUPS, data=b"a,1,2\n",
               says="would exceed this user's limit of 1 MiB of memory")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Queries whose input comes in splits: what rounds give is what one query over all of it gives, to the bit."""
+"""Queries whose input comes in splits: rounds give what one query over the whole input gives, to the bit."""
 import json
 import os
 import random
@@ -59,10 +59,8 @@ class Splits(unittest.TestCase):
         return self.machine.good("mapreduce", name, *options)
 
     def compare(self, data, keys, select, memory=0, split_sets=2):
-        how = {"kind": CSV, "f1": SCHEMA, "f4": select}
-        if keys:
-            how.update(f3=keys, f5=keys)
-        job = self.job(options=wire.message(f6=memory) if memory else b"", select=how.pop("f4"), **how)
+        job = self.job(options=wire.message(f6=memory) if memory else b"", kind=CSV, schema=SCHEMA, select=select,
+                       group_by=keys or "", order_by=keys or "")
         got = job.run(data, split_sets=split_sets)
         order = ("--group-by", keys, "--order-by", keys) if keys else ()
         want = self.whole(data, "--parse", "csv", "--no-header", "--schema", SCHEMA, "--select", select, *order)
@@ -83,7 +81,7 @@ class Splits(unittest.TestCase):
         self.assertEqual(receipt["query"]["groups"], 1)
 
     def test_many_groups(self):
-        """More keys than rows that have been seen before: partials are rows in windows, and the carry is large."""
+        """More keys than rows seen before: partials are rows in windows, and the carried state is large."""
         data = table(150000, 10**7) * 7
         receipt = self.compare(data, "k", "k, count() as n, sum(v) as s, variance(v) as var, first(w) as w",
                                memory=128 << 20)
@@ -93,20 +91,16 @@ class Splits(unittest.TestCase):
         self.compare(table(100000, 200), "k, w", "k, w, count() as n, sum(v) as s, max(d) as m")
 
     def test_too_many_groups(self):
-        job = self.job(kind=CSV, f1=SCHEMA, f3="k", select="k, count() as n, sum(v) as s, string_list(w) as l",
+        job = self.job(kind=CSV, schema=SCHEMA, group_by="k", select="k, count() as n, sum(v) as s, string_list(w) as l",
                        options=wire.message(f6=24 << 20))
         with self.assertRaisesRegex(splits.Refused, "memory"):
             job.run(table(400000, 10**7), split_sets=1)
 
     def test_header(self):
-        """Of each split; names and types come from the first one."""
+        """For each split."""
         body = table(30000, 10)
         head = b"k,v,d,i,w\n"
-        job = self.job(kind=CSV, header=1, select="k, sum(i) as s", f3="k", f5="k")
-        with self.assertRaisesRegex(splits.Refused, "string"):
-            job.run(body, head=head, split_sets=1)  # without types all are strings
-        spec = {"f9": wire.message(f1=CSV, f3=1, f8=1)}
-        job = self.job(select="k, sum(i) as s, sum(v) as t", f3="k", f5="k", **spec)
+        job = self.job(kind=CSV, header=1, schema=SCHEMA, select="k, sum(i) as s, sum(v) as t", group_by="k", order_by="k")
         got = job.run(body, head=head, split_sets=1)
         self.assertEqual(got, self.whole(head + body, "--parse", "csv", "--group-by", "k", "--order-by", "k",
                                          "--select", "k, sum(i) as s, sum(v) as t", "--schema", SCHEMA))
@@ -118,16 +112,16 @@ class Splits(unittest.TestCase):
         for kind, name, key in ((LINES, "lines", "line"), (WORDS, "words", "word"), (KV, "kv", "key")):
             with self.subTest(name):
                 select = f"{key}, count() as n"
-                got = self.job(kind=kind, select=select, f3=key, f5=key).run(lines, split_sets=1)
+                got = self.job(kind=kind, select=select, group_by=key, order_by=key).run(lines, split_sets=1)
                 self.assertEqual(got, self.whole(lines, "--parse", name, "--group-by", key, "--order-by", key,
                                                  "--select", select))
         rows = b"".join(b'{"a": %d, "b": "%d"}\n' % (r.randrange(20), r.randrange(10)) for _ in range(150000))
-        got = self.job(kind=JSONL, f1="a:i64,b:string", select="a, count() as n, min(b) as m", f3="a",
-                       f5="a").run(rows, split_sets=1)
+        got = self.job(kind=JSONL, schema="a:i64,b:string", select="a, count() as n, min(b) as m", group_by="a",
+                       order_by="a").run(rows, split_sets=1)
         self.assertEqual(got, self.whole(rows, "--parse", "jsonl", "--schema", "a:i64,b:string", "--group-by", "a",
                                          "--order-by", "a", "--select", "a, count() as n, min(b) as m"))
         fixed = b"".join(struct.pack("<id", r.randrange(30), r.random()) for _ in range(200000))
-        job = self.job(kind=FIXED, f1="a:i32,x:f64", select="a, sum(x) as s", f3="a", f5="a")
+        job = self.job(kind=FIXED, schema="a:i32,x:f64", select="a, sum(x) as s", group_by="a", order_by="a")
         size = (1 << 20) // 12 * 12 + 12
         for at in range(0, len(fixed), size):
             job.append([fixed[at:at + size]])
@@ -135,7 +129,7 @@ class Splits(unittest.TestCase):
         self.assertEqual(len(job.wait().splitlines()), 31)
 
     def test_growing_rows(self):
-        """Splits that give more and more rows are planned anew as often as there are splits."""
+        """Splits that give more and more rows are planned again at most as often as there are splits."""
         lines = [b"%d %s\n" % (i, b"x" * 90) for i in range(15000)]
         sets, at = [], 0
         for i in range(12):
@@ -152,8 +146,8 @@ class Splits(unittest.TestCase):
     def test_rows(self):
         """Each split's rows come with its answer; the header once, the limit over all."""
         data = table(60000, 50)
-        where = {"f2": "i < 5", "kind": CSV, "f1": SCHEMA, "select": "k, i, v"}
-        job = self.job(**where)
+        query = {"where": "i < 5", "kind": CSV, "schema": SCHEMA, "select": "k, i, v"}
+        job = self.job(**query)
         self.assertEqual(job.run(data, split_sets=1), b"")
         want = self.whole(data, "--parse", "csv", "--no-header", "--schema", SCHEMA, "--select", "k, i, v", "--where",
                           "i < 5")
@@ -161,34 +155,34 @@ class Splits(unittest.TestCase):
         self.assertEqual(self.receipt(job)["query"]["rows_out"], want.count(b"\n") - 1)
         for limit in (1, 1000, 5000):
             with self.subTest(limit):
-                job = self.job(f6=limit, f7=1, **where)
+                job = self.job(limit=limit, **query)
                 job.run(data, split_sets=1)
                 self.assertTrue(job.enough)
                 self.assertEqual(job.rows, b"".join(want.splitlines(True)[:limit + 1]))
-        job = self.job(f8=1, **where)
+        job = self.job(output=1, **query)
         job.run(data, split_sets=2)
         self.assertEqual(job.rows.count(b"\n"), want.count(b"\n") - 1)
         self.assertEqual(json.loads(job.rows.splitlines()[0])["i"], int(want.splitlines()[1].split(b",")[1]))
         with self.assertRaisesRegex(splits.Refused, "in an order"):
-            self.job(f5="k", **where).run(data)
+            self.job(order_by="k", **query).run(data)
 
     def test_nothing(self):
         job = self.job(kind=LINES, select="count() as n")
         self.assertEqual(job.run(b""), b"n\n0\n")
-        job = self.job(kind=LINES, select="line, count() as n", f3="line")
+        job = self.job(kind=LINES, select="line, count() as n", group_by="line")
         self.assertEqual(job.run(b""), b"line,n\n")
         job = self.job(kind=LINES, select="line")
         self.assertEqual(job.run(b""), b"line\n")
         with self.assertRaisesRegex(splits.Refused, "the input is empty"):
-            self.job(kind=CSV, header=1, select="count() as n").run(b"")
+            self.job(kind=CSV, header=1, select="count() as n", columns="a:string,b:string").run(b"")
         for select, want in (("count() as n", b"n\n0\n"), ("a", b"a\n")):
-            job = self.job(kind=CSV, header=1, select=select)
+            job = self.job(kind=CSV, header=1, select=select, columns="a:string,b:string")
             job.append([], b"a,b\n", 1)
             job.finish()
             self.assertEqual(job.rows + job.wait(), want)
 
     def test_empty_between(self):
-        job = self.job(kind=LINES, select="line, count() as n", f3="line", f5="line")
+        job = self.job(kind=LINES, select="line, count() as n", group_by="line", order_by="line")
         for sets in ([], [b"a\n"], [], [b"b\n", b"a\n"], [b"", b"c"]):
             job.append([each for each in sets])
         job.finish()
@@ -196,7 +190,7 @@ class Splits(unittest.TestCase):
 
     def test_messages(self):
         """A record is named by its source and its line there."""
-        job = self.job(kind=CSV, f1="a:i64,b:string", select="sum(a) as s")
+        job = self.job(kind=CSV, schema="a:i64,b:string", select="sum(a) as s")
         job.append([b"1,x\n2,y\n", b"3,z\n"], name="one.csv")
         job.append([b"4,x\n", b"5,y\nzwei,z\n"], lines_before=100, name="two.csv")
         with self.assertRaisesRegex(splits.Refused, "two.csv.*line 103, column a: 'zwei'"):
@@ -206,7 +200,7 @@ class Splits(unittest.TestCase):
             job.take_answer()
         with self.assertRaisesRegex(splits.Refused, "two.csv"):
             job.wait()
-        job = self.job(kind=CSV, f1="a:i64,b:string", select="sum(a) as s", f9=wire.message(f1=CSV, f4=1))
+        job = self.job(kind=CSV, schema="a:i64,b:string", select="sum(a) as s", skip=1)
         job.append([b"1,x\n2,y\n", b"q,z\n"])
         job.append([b"4,x\n", b"zwei,z\n"])
         job.finish()
@@ -214,15 +208,14 @@ class Splits(unittest.TestCase):
         self.assertEqual(self.receipt(job)["query"]["rows_skipped"], 2)
 
     def test_bad_query(self):
-        """What needs no source is told at once, before any split."""
-        job = self.job(kind=LINES, select="nonsense(line)")
-        self.assertTrue(eventually(lambda: b"failed" in self.machine.good("jobs")))
-        with self.assertRaisesRegex(splits.Refused, "nonsense"):
+        """What is no compiled query is refused by whoever runs it."""
+        job = self.job(kind=LINES, compiled=wire.ANY_QUERY)
+        with self.assertRaisesRegex(splits.Refused, "no compiled query"):
             job.append([b"a\n"])
             job.take_answer()
 
     def test_waiting(self):
-        """A job that waits for its client is in nobody's way, and ends by cancel, deadline and a client that leaves."""
+        """A job that waits for its client delays nobody, and ends by cancel, deadline and a client that leaves."""
         data = table(40000, 5)
         jobs = [self.job(kind=LINES, select="count() as n") for _ in range(20)]
         self.assertTrue(eventually(lambda: b"waits for its client" in self.machine.good("why", str(jobs[0].id))))
@@ -263,14 +256,14 @@ class Splits(unittest.TestCase):
         job.free.append(buffer)
         job.append([b"a\n"])
         job.finish()
-        self.assertIn("behind the last", append(self.client, job.id, f7=1))
+        self.assertIn("its last split already", append(self.client, job.id, f7=1))
         self.assertEqual(job.wait(), b"n\n1\n")
         what, got = self.client.ask(wire.SUBMIT_QUERY, wire.message(
             f1=wire.query_spec(kind=LINES), f3=wire.message(f2=1), f4=1))
         self.assertIn(b"cannot be detached", got[2][0])
 
     def test_damaged(self):
-        """What lies in a split is looked at by executors, and by nobody trusted."""
+        """Only executors examine the contents of a split."""
         good = splits.pack([b"a\n", b"b\n"])
         for at, value in ((0, b"x"), (8, b"\1"), (8, b"\xff" * 8), (16, b"\xff" * 8), (32, b"\3"), (36, b"\xff" * 4),
                           (64, b"\1"), (72, b"\xff" * 8), (80, b"\0")):
@@ -284,8 +277,8 @@ class Splits(unittest.TestCase):
             job.finish()
 
     def test_too_many(self):
-        """More splits than may be unanswered are refused; those before are done."""
-        job = self.job(kind=CSV, header=1, select="count() as n", buffers=64)
+        """More unanswered splits than allowed are refused; those before are done."""
+        job = self.job(kind=CSV, header=1, columns="a:string,b:string", select="count() as n", buffers=64)
         self.machine.good("devices")
         sent = [job.append([b"1,2\n"], b"a,b\n", 1) for _ in range(60)]
         refused = 0
@@ -300,7 +293,7 @@ class Splits(unittest.TestCase):
         self.assertEqual(job.wait(), b"n\n%d\n" % job.answered)
 
     def test_progress(self):
-        job = self.job(kind=CSV, f1=SCHEMA, select="count() as n", options=wire.message(f3=1))
+        job = self.job(kind=CSV, schema=SCHEMA, select="count() as n", options=wire.message(f3=1))
         job.run(table(200000, 10), split_sets=1)
         self.assertTrue(job.events)
         for event in job.events:
@@ -320,7 +313,7 @@ class Kills(unittest.TestCase):
             Path(machine.path("in")).write_bytes(data)
             want = machine.good("mapreduce", "in", "--parse", "csv", "--no-header", "--schema", SCHEMA, "--group-by",
                                 "k", "--order-by", "k", "--select", select)
-            job = splits.Job(client, kind=CSV, f1=SCHEMA, select=select, f3="k", f5="k",
+            job = splits.Job(client, kind=CSV, schema=SCHEMA, select=select, group_by="k", order_by="k",
                              options=wire.message(f6=256 << 20))
             sets, kills = splits.sets_of(data), 0
             for turn in range(3):
@@ -342,15 +335,15 @@ class Kills(unittest.TestCase):
 
 class Bounded(unittest.TestCase):
     def test_memory(self):
-        """Hundreds of splits: hacd and the pool hold what they held once a carry had been written beside an old one."""
+        """Hundreds of splits: hacd and the pool hold no more than after the first carried state was written beside an old one."""
         machine = Machine(ONE_DEVICE)
         self.addCleanup(machine.close)
         daemon = machine.daemon()
         with wire.Client(machine.socket, timeout=120) as client:
-            job = splits.Job(client, kind=CSV, f1=SCHEMA, select="k, count() as n, sum(v) as s", f3="k",
+            job = splits.Job(client, kind=CSV, schema=SCHEMA, select="k, count() as n, sum(v) as s", group_by="k",
                              options=wire.message(f6=128 << 20))
             sets = splits.sets_of(table(30000, 5000))
-            rss, held = [], []  # a carry is written after about a hundred splits
+            rss, held = [], []  # the carried state is written after about a hundred splits
             for _ in range(600):
                 job.append(sets)
                 rss.append(daemon.rss())

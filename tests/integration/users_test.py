@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several users of one hacd: apart from each other, by their limits, and with their fair part of all there is.
+"""Several users of one hacd: separated from each other, within their limits, and with their fair share.
 
-The test takes on other uids while it connects, which is when the kernel says who a peer is. Needs root.
+The test takes on other uids while it connects, because the kernel identifies a peer at connect time. Needs root.
 """
 import json
 import os
@@ -35,7 +35,7 @@ def deadline(seconds):
 
 
 class User:
-    """Connections of one uid; groups are what the process has while it connects."""
+    """Connections of one uid; groups are those of the process while it connects."""
     lock = threading.Lock()
 
     def __init__(self, machine, uid, groups=()):
@@ -57,7 +57,7 @@ class User:
             try:
                 what = client.ask(wire.HELLO, wire.hello())
             except BrokenPipeError:
-                what = None  # refused and hung up before the greeting was sent
+                what = None  # refused and disconnected before the greeting was sent
             if what is None or what[0] != wire.R_HELLO:
                 client.close()
                 raise ConnectionRefusedError(what)
@@ -91,7 +91,7 @@ class UsersTest(MachineTest):
         return got[1][1][0] if what == wire.R_ACCEPTED else got[1]
 
     def buffer(self, client, size, content=b""):
-        """`content` over and over, if there is any; keys that are all alike are sorted in no time."""
+        """`content` repeated, if there is any; keys that are all alike are sorted in no time."""
         got = client.ask(wire.BUFFER_ALLOC, wire.message(f1=size))
         self.assertEqual(got[0], wire.R_BUFFER, got)
         for fd in client.fds:
@@ -118,7 +118,7 @@ def failure(got):
     return fields[1][0], fields[2][0].decode(), hint
 
 
-# ---- apart --------------------------------------------------------------------------------------------------
+# ---- separation ---------------------------------------------------------------------------------------------
 
 class Actor:
     """One user with a model of what is theirs."""
@@ -133,7 +133,7 @@ class Isolation(UsersTest):
     operations = 300
 
     def test_random_operations(self):
-        """Whatever two users ask of each other's jobs and buffers, nothing comes of it."""
+        """Two users ask for each other's jobs and buffers in every way, without effect."""
         machine, daemon = self.shared(config={"result_expiry": "600s", "max_jobs_per_user": "20000"})
         rng = random.Random(4711)
         self.actors = [Actor(uid, self.user(machine, uid)) for uid in (FIRST_UID, FIRST_UID + 1)]
@@ -207,7 +207,7 @@ class Isolation(UsersTest):
         return list(keys) != sorted(keys) or any(key >> 16 != me.uid & 0xffff for key in keys)
 
     def compare(self, machine):
-        """Each sees their own jobs, and nobody else's, whatever happened."""
+        """Each sees their own jobs, and nobody else's."""
         effects = 0
         for actor in self.actors:
             seen = self.listed(actor.client)
@@ -229,7 +229,7 @@ class Isolation(UsersTest):
         self.assertEqual(self.actors[0].client.ask(wire.RESULT, wire.field(1, job))[0], wire.R_FAILURE)
 
     def test_forged_fields(self):
-        """There is no field for who one is; a message that has more fields than there are ends the connection."""
+        """No field names the user; a message with additional fields ends the connection."""
         machine, daemon = self.shared()
         me = self.user(machine, FIRST_UID)
         job = me.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(400), options=DETACH))[1][1][0]
@@ -242,7 +242,7 @@ class Isolation(UsersTest):
         self.assertTrue(daemon.alive())
 
     def test_cancel_of_what_runs(self):
-        """A job that runs is nobody else's to cancel, and root's to cancel."""
+        """Only the owner and root may cancel a running job."""
         machine, _ = self.shared()
         me, other, root = (self.user(machine, uid) for uid in (FIRST_UID, FIRST_UID + 1, 0))
         size = 64 << 20
@@ -253,7 +253,7 @@ class Isolation(UsersTest):
         self.assertEqual(me.ask(wire.WAIT, wire.field(1, job))[1][2][0], CANCELLED)
 
     def test_models(self):
-        """How much work a task is, its client says: what one says wrongly changes no prediction for another."""
+        """The client states how much work a task is: one user's wrong figures change no prediction for another."""
         (machine, _), total = self.shared(), (1, 11, 0, 0, 1, 1, 0, 0, 0, 0)
 
         def task(units):
@@ -289,7 +289,7 @@ class LongIsolation(Isolation):
 
 class Limits(UsersTest):
     def test_access(self):
-        """By name and by group: refused at connect, with the reason; root always gets in."""
+        """By name and by group: refused at connect, with the reason; root is always admitted."""
         machine, daemon = self.shared(config={"users": (
             f"{{'{FIRST_UID}': {{max_connections: 0}}, '@60050': {{max_jobs: 0}}, "
             f"'{FIRST_UID + 1}': {{max_connections: 2}}, root: {{max_connections: 0}}}}")})
@@ -301,7 +301,7 @@ class Limits(UsersTest):
             self.assertIsNone(client.receive())
             client.close()
         self.user(machine, FIRST_UID + 2, groups=(60051,))
-        two = [self.user(machine, FIRST_UID + 1, groups=(60050,)) for _ in range(2)]  # its own entry goes first
+        two = [self.user(machine, FIRST_UID + 1, groups=(60050,)) for _ in range(2)]  # its own entry has precedence
         self.assertRaises(ConnectionRefusedError, self.user, machine, FIRST_UID + 1)
         two[0].close()
         self.assertTrue(eventually(lambda: self.connects(machine, FIRST_UID + 1)))
@@ -338,7 +338,7 @@ class Limits(UsersTest):
         self.assertEqual(client.ask(wire.SUBMIT_SORT, body)[0], wire.R_ACCEPTED)
 
     def test_hints_that_would_be_for_nothing(self):
-        """What can never be had, and what is for root alone, is refused without one; results that are held expire."""
+        """What can never be had, and what only root may do, is refused without a hint; held results expire."""
         machine, _ = self.shared(config={"max_jobs_per_user": "3", "pool_memory_per_user": "64MiB", "result_expiry": "30s"})
         client = self.user(machine, FIRST_UID)
         for what, body, says in ((wire.BUFFER_ALLOC, wire.message(f1=200 << 20), "200 MiB alone would exceed"),
@@ -348,14 +348,14 @@ class Limits(UsersTest):
             self.assertIn(says, message)
             self.assertNotIn("try again", message)
         number = self.buffer(client, 32 << 20, os.urandom(1 << 20))
-        for _ in range(3):  # they run, but their end gives no place back
+        for _ in range(3):  # they run, but their end frees no place
             self.sort(client, number, 4 << 20, options=DETACH)
         code, message, hint = failure(client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 4 << 20, options=DETACH)))
         self.assertEqual(code, 4)
         self.assertTrue(15 < hint <= 40, (hint, message))
 
     def test_refused_reloads_hide_nothing(self):
-        """Those of a user are one record a minute; those of root, who mends a file, are all there."""
+        """A user's log records are one a minute; those of root, who corrects a file, are all there."""
         machine, _ = self.shared()
         client, root = self.user(machine, FIRST_UID), self.user(machine, 0)
         for _ in range(100):
@@ -368,7 +368,7 @@ class Limits(UsersTest):
             self.assertIn(f"key `{wrong}`", machine.log())
 
     def test_hint_of_the_queue(self):
-        """Refused with as many seconds as the queue is predicted to take for the next end, give or take."""
+        """Refused with the predicted seconds until the queue's next end, approximately."""
         machine, _ = self.shared(config={"max_jobs_per_user": "2"})
         client = self.user(machine, FIRST_UID)
         size = 32 << 20
@@ -391,7 +391,7 @@ class Limits(UsersTest):
         print(f"hint {hint:.3f} s; the first of two jobs ended after {took:.3f} s", file=sys.stderr)
 
     def test_deadline(self):
-        """What cannot be done in time by the models is refused, with the prediction; what can is done."""
+        """A deadline that the models say cannot be met is refused with the prediction; others are met."""
         machine, _ = self.shared()
         client, other = self.user(machine, FIRST_UID), self.user(machine, FIRST_UID + 1)
         size = 32 << 20
@@ -478,12 +478,12 @@ class Fair(UsersTest):
     seconds = 5
 
     def test_device_time(self):
-        """Hostile users with many long jobs of high priority, and one with small ones: all get the same."""
+        """Hostile users with many long jobs of high priority, and one with small jobs: all get the same share."""
         machine, _ = self.shared(profile=ONE_DEVICE)
         root = self.user(machine, 0)
         loads = [Load(self, self.user(machine, FIRST_UID + i), 8 << 20, 8, options=priority(100))
                  for i in range(self.hostile)]
-        # so many wait that a slow client on a busy machine still asks for its whole part
+        # so many wait that a slow client on a busy machine still asks for its whole share
         honest = Load(self, self.user(machine, FIRST_UID + 50), 1 << 20, 32)
         everybody = [*loads, honest]
         uids = [*range(FIRST_UID, FIRST_UID + self.hostile), FIRST_UID + 50]
@@ -492,7 +492,7 @@ class Fair(UsersTest):
         # executors start, which takes long on a busy machine
         self.assertTrue(eventually(lambda: all(load.done > 0 for load in everybody), 100, 0.1))
         due = 1 / (self.hostile + 1)
-        for _ in range(8):  # on a busy machine a client may ask for less than its part for a while
+        for _ in range(8):  # on a busy machine a client may ask for less than its share for a while
             before = [device_seconds(root, uid) for uid in uids]
             time.sleep(self.seconds)
             spent = [device_seconds(root, uid) - b for uid, b in zip(uids, before)]
@@ -507,7 +507,7 @@ class Fair(UsersTest):
         self.assertGreater(part, 0.95 * due)
 
     def test_bytes_and_descriptors(self):
-        """Hostile users take all they can get; one who comes then gets 1/(n + 1) of what is free."""
+        """Hostile users take all they can get; a new user gets 1/(n + 1) of what is free."""
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         machine, _ = self.shared(config={"pool_memory": "256MiB", "pool_memory_per_user": "100%"},
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024)))
@@ -517,7 +517,7 @@ class Fair(UsersTest):
         held = 0
         for client in hostile:
             size = total
-            while size >= page:  # as much as there is, to the page
+            while size >= page:  # all that is left, to the page
                 got = client.ask(wire.BUFFER_ALLOC, wire.message(f1=size))
                 held += size if got[0] == wire.R_BUFFER else 0
                 size = size if got[0] == wire.R_BUFFER else size // 2 // page * page
@@ -555,7 +555,7 @@ class Fair(UsersTest):
         client.fds.clear()
 
     def test_short_beside_long(self):
-        """A short job of another user waits for one task, not for the long job, nor for its queue."""
+        """A short job of another user waits for one task, not for the long job or its queue."""
         machine, _ = self.shared()
         long_user, short_user = self.user(machine, FIRST_UID), self.user(machine, FIRST_UID + 1)
         short = Load(self, short_user, 64 << 10, 1)
@@ -604,8 +604,8 @@ class SlowReader(UsersTest):
         return seconds
 
     def test_never_reads(self):
-        """1,000 results wait for a client that never reads: it is cut off, and others do not notice. They are compared with
-        what they had after as many jobs of a client that reads."""
+        """1,000 results wait for a client that never reads: it is disconnected, and others do not notice. They are compared with
+        the figures after as many jobs of a client that reads."""
         machine, daemon = self.shared(config={"max_jobs_per_user": "2000"})
         honest, root = self.user(machine, FIRST_UID), self.user(machine, 0)
         self.latencies(honest, 50)
@@ -623,8 +623,8 @@ class SlowReader(UsersTest):
                 try:
                     slow.send(wire.SUBMIT_SORT, wire.sort_inline("u32", os.urandom(4000)))
                 except OSError:
-                    break  # cut off already
-            # its jobs' own time is not what is looked at
+                    break  # already disconnected
+            # its jobs' own time is not measured here
             self.assertTrue(eventually(lambda: not any(
                 job["state"] in ("queued", "planned", "running") for job in self.listed(root).values()), 20))
             self.latencies(honest, 20)
@@ -638,12 +638,12 @@ class SlowReader(UsersTest):
               f"a client that does not read ({ratio:.2f}); p99 {quantile[0] * 1e3:.2f} and {quantile[1] * 1e3:.2f} ms; "
               f"hacd's own {cpu[0]:.2f} and {cpu[1]:.2f} s; resident +{(daemon.rss() - rss) >> 10} KiB", file=sys.stderr)
         self.assertIn("does not read", machine.log())
-        self.assertLess(cpu[1], 2 * cpu[0] + 0.1)  # latencies tell less on machines that do other things as well
+        self.assertLess(cpu[1], 2 * cpu[0] + 0.1)  # latencies say less on machines that do other things as well
         self.assertLess(ratio, 4)
         self.assertTrue(daemon.alive())
 
     def test_reads_nothing_of_a_little(self):
-        """Less than the limit, and left unread for 10 s: cut off as well."""
+        """Less than the limit, and left unread for 10 s: disconnected as well."""
         machine, daemon = self.shared()
         slow = self.user(machine, FIRST_UID)
         data = os.urandom(20000)

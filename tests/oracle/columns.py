@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables as Arrow columns through libhac, by ctypes: the way on which flow C's kernels take part."""
+"""Tables as Arrow columns through libhac, by ctypes: the input for which the device kernels are used."""
 import ctypes
 import datetime
 import struct
@@ -52,14 +52,13 @@ class QueryOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("schema", ctypes.c_char_p), ("where", ctypes.c_char_p),
                 ("group_by", ctypes.c_char_p), ("select", ctypes.c_char_p), ("order_by", ctypes.c_char_p),
                 ("limit", ctypes.c_uint64), ("result_format", ctypes.c_int), ("input_format", ctypes.c_int),
-                ("delimiter", ctypes.c_int), ("no_header", ctypes.c_int), ("skip_errors", ctypes.c_int),
-                ("null_text", ctypes.c_char_p), ("hot_keys", ctypes.c_int), ("sample", ctypes.c_uint32),
+                ("hot_keys", ctypes.c_int), ("sample", ctypes.c_uint32),
                 ("hot_share", ctypes.c_uint32), ("work_groups", ctypes.c_uint32), ("work_items", ctypes.c_uint32),
                 ("job", JobOptions)]
 
 
 def packed(column, values):
-    """Bytes of the values, a null's being whatever."""
+    """Bytes of the values; a null's bytes are arbitrary."""
     kind, n = column.kind, len(values)
     if kind == "b":
         return sum(1 << i for i, v in enumerate(values) if v).to_bytes(n // 8 + 1, "little")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DuckDB as the oracle, and the comparing of results."""
+"""DuckDB as the oracle, and the comparison of results."""
 import collections
 import itertools
 import json
@@ -25,7 +25,7 @@ RELATIVE = 1e-12
 def connect():
     connection = duckdb.connect()
     connection.execute("SET threads = 1")  # sums in the order of the rows
-    connection.execute("PRAGMA disable_optimizer")  # else count(a - b) is not worked out where nothing is null
+    connection.execute("PRAGMA disable_optimizer")  # otherwise count(a - b) is not computed where nothing is null
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET order_by_non_integer_literal = true")
     connection.execute("SET error_on_division_by_zero = false")
@@ -35,7 +35,7 @@ def connect():
 # ---- hac's output ----
 
 def read_csv(text):
-    """Rows of texts; null is None. Strict: what hac must not write is an error here."""
+    """Rows of text; null is None. Strict: output that hac must not write is an error here."""
     rows, at = [], 0
     while at < len(text):
         end = text.find("\n", at)
@@ -102,7 +102,7 @@ def close(a, b, scale):
     if a == b or a is None or b is None:
         return a == b
     if scale is None or not math.isfinite(scale):
-        return True  # infinities on the way: which of inf and nan comes out goes by the order
+        return True  # infinities as intermediate values: whether inf or nan results depends on the order
     if "nan" in (a, b) or math.isinf(a) or math.isinf(b):
         return False
     return abs(a - b) <= RELATIVE * max(abs(scale), abs(a), abs(b)) + 1e-300
@@ -113,7 +113,7 @@ def sort_key(values):
 
 
 def difference(query, got, wanted):
-    """None, or what is wrong with the rows `got`; `wanted` are the oracle's, all of them, in order."""
+    """None, or what is wrong with the rows `got`; `wanted` are all of the oracle's rows, in order."""
     width = len(query.kinds)
     count = len(wanted) if query.limit is None else min(query.limit, len(wanted))
     if len(got) != count:
@@ -129,7 +129,7 @@ def difference(query, got, wanted):
 
 
 def by_exact(query, rows, magnitudes):
-    """Rows by the values that have to be the same; of each the others, with what their error is relative to."""
+    """Rows by the values that have to be equal; for each the others, with what their error is relative to."""
     exact = [i for i, scale in enumerate(query.scales) if scale is None]
     loose = [(i, scale) for i, scale in enumerate(query.scales) if scale is not None]
     groups = collections.defaultdict(list)
@@ -152,7 +152,7 @@ def matching(query, got, wanted, magnitudes, whole):
         if len(rows) > len(others):
             return f"{len(rows)} times {exact}, and {len(others)} are wanted; e.g. wanted {list(there)[:3]}"
         if not whole:
-            continue  # of equal rows any may be the ones within the limit
+            continue  # of equal rows any may be among those within the limit
         for a, b in zip(sorted(rows, key=sort_key), sorted(others, key=sort_key)):
             for (x, _), (y, scale) in zip(a, b):
                 if not close(x, y, scale):

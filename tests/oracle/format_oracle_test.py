@@ -45,13 +45,13 @@ def schema_of(names, types="string"):
 
 class FormatCase(MachineTest):
     def read(self, machine, *words, select="*"):
-        """(names, rows of texts) of the whole input."""
-        out = machine.good(COMMAND, *words, "--select", select)
+        """(names, rows of texts) of the whole input. -q: a column of jsonl may be null in all rows, which is noted."""
+        out = machine.good("-q", COMMAND, *words, "--select", select)
         rows = duck.read_csv(out.decode("utf-8", "surrogateescape"))
         return rows[0], rows[1:]
 
     def same(self, got, wanted, what):
-        """Rows without an order. Shows what differs."""
+        """Rows without an order; prints what differs."""
         got, wanted = Counter(got), Counter(map(tuple, wanted))
         if got != wanted:
             self.fail(f"{what}: too many {list((got - wanted).items())[:3]}, missing {list((wanted - got).items())[:3]}")
@@ -84,7 +84,7 @@ class Csv:
             if name not in self.names:
                 self.names.append(name)
         count = rng.choice((0, 1, 2, 5, 50, 50, 1023, 1024, 1025, 3000))
-        # of one column an empty line is a null, and a row of a null is an empty line
+        # in one column an empty line is a null, and a row of a null is an empty line
         self.rows = [[None if rng.random() < 0.1 else random_text(rng) for _ in range(n)] for _ in range(count)]
         lines = [self.record(rng, row) for row in ([self.names] if self.header else []) + self.rows]
         end = rng.choice(("\n", "\n", "\r\n"))
@@ -131,7 +131,7 @@ class Delimited(FormatCase):
             print("SKIPPED in part:", duck.WHY_NOT, file=sys.stderr)
 
     def by_python(self, seed, file):
-        """That the file is what the generator says: csv's reader knows no nulls, and drops empty lines."""
+        """Checks the generator's own file: csv's reader knows no nulls, and drops empty lines."""
         text = file.data.decode("utf-8-sig")
         read = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=file.delimiter, strict=True) if row]
         wanted = [["" if v is None else v for v in row] for row in file.rows if len(row) > 1 or row[0] is not None]
@@ -139,7 +139,7 @@ class Delimited(FormatCase):
 
     def by_duckdb(self, seed, connection, path, file):
         if len(file.names) == 1 or b"\r" in file.data and b"\n" in file.data.replace(b"\r\n", b""):
-            return  # DuckDB drops empty lines, and takes one kind of line end in a file
+            return  # DuckDB drops empty lines, and accepts one kind of line end in a file
         types = ", ".join(f"'{i}': 'VARCHAR'" for i in range(len(file.names)))
         read = connection.execute(
             f"SELECT * FROM read_csv(?, delim = ?, header = ?, quote = '\"', escape = '\"', columns = {{{types}}}, "
@@ -203,7 +203,7 @@ class Rows:
 
 @unittest.skipUnless(FILES, NO_DATA)
 class RealFiles(FormatCase):
-    """full: every csv, tsv and jsonl file that is there, whole, in all formats of text."""
+    """full: every csv, tsv and jsonl file of the data, whole, in all text formats."""
 
     def rows_of(self, path):
         data = path.read_bytes()
@@ -225,7 +225,7 @@ class RealFiles(FormatCase):
                 names, rows = self.rows_of(path)
                 self.assertGreater(len(rows), 0)
                 _, got = self.read(machine, path, "--schema", schema_of(names))
-                if b'""' in path.read_bytes():  # "" is an empty string, and csv's reader does not tell
+                if b'""' in path.read_bytes():  # "" is an empty string, and csv's reader does not distinguish
                     got = [tuple(v or None for v in row) for row in got]
                 self.same(got, rows, path.name)
                 self.rewritten(machine, path, names, rows)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Flow C's kernels on files, end to end: every format, against collections.Counter and DuckDB, and the very bytes of
+"""The device kernels on files, end to end: every format, against collections.Counter and DuckDB, and byte for byte against
 the host codelets; in both styles of kernels, on PoCL and on llvmpipe, on one device and on two."""
 import collections
 import json
@@ -82,15 +82,15 @@ class Files(MachineTest):
         return json.loads(Path(self.m.path("receipt.json")).read_text())["query"]
 
     def both(self, *words, says=""):
-        """The answer of the kernels, with hot keys and without; it is that of the host codelets, byte for byte."""
-        wanted = self.m.run("mapreduce", *words, "--way", "host")
+        """The answer of the kernels, with and without hot keys, equals that of the host codelets, byte for byte."""
+        wanted = self.m.run("mapreduce", *words, "--engine", "host")
         self.assertEqual((wanted.code, says in wanted.err), (0, True), wanted)
         for hot in ("on", "off"):
-            got = self.m.run("mapreduce", *words, "--way", "flow-c", "--hot-keys", hot, "--receipt", "receipt.json")
+            got = self.m.run("mapreduce", *words, "--engine", "device", "--hot-keys", hot, "--receipt", "receipt.json")
             self.assertEqual((got.code, got.err), (0, wanted.err), got)
             self.assertEqual(got.out, wanted.out, (words, hot))
             query = self.receipt()
-            self.assertEqual((query["way"], query["hot_keys"]["on"]), ("device", hot == "on"), query)
+            self.assertEqual((query["engine"], query["hot_keys"]["on"]), ("device", hot == "on"), query)
         return wanted.out
 
     def duck(self, rows, group_by, select, where):
@@ -132,7 +132,7 @@ class Files(MachineTest):
         return text == str(value)
 
     def formats(self, profile, floats=True, environment=None):
-        # a driver that compiles at the first launch takes its time
+        # a driver that compiles at the first launch takes a while
         self.m = self.machine(profile, config={"task_deadline_minimum": "60s"}, environment=environment)
         rows = table(self.rows)
         self.check(rows, [self.put("t.csv", as_csv(rows))], (), floats)
@@ -140,7 +140,7 @@ class Files(MachineTest):
         self.check(rows, [self.put("t.jsonl", as_jsonl(rows))], (), floats)
         self.check(rows, [self.put("a.csv", as_csv(rows[:25000])), self.put("none.csv", b""),
                           self.put("b.csv", as_csv(rows[25000:]))], (), floats)
-        many = rows * 8  # what the query reads of it is to be more than one task does
+        many = rows * 8  # what the query reads has to be more than one task's work
         self.put("many.csv", as_csv(many))
         self.m.good("parquet", "convert", "many.csv", "t.parquet", "--schema", SCHEMA, "--row-group-size", "1MiB")
         self.check(many, ["t.parquet"], (), floats)
@@ -169,7 +169,7 @@ class Files(MachineTest):
         self.assertEqual({word: int(n) for word, n in duck.read_csv(out)[1:]}, dict(collections.Counter(text.split())))
 
     def skipped(self, rows):
-        """Records that cannot be read: left out and counted, or the same error as without kernels."""
+        """Unreadable records: skipped and counted, or the same error as without kernels."""
         lines = as_tsv(rows).split(b"\n")
         bad = range(77, len(lines) - 1, 5001)
         for i in bad:
@@ -178,12 +178,12 @@ class Files(MachineTest):
         words = (name, "--schema", SCHEMA, "--group-by", "ok", "--select", "count() as c, sum(k) as s", "--order-by", "ok")
         self.both(*words, "--on-error", "skip", says=f"{len(bad)} records")
         self.assertEqual(self.receipt()["rows_skipped"], len(bad))
-        wanted = self.m.run("mapreduce", *words, "--way", "host")
-        got = self.m.run("mapreduce", *words, "--way", "flow-c")
+        wanted = self.m.run("mapreduce", *words, "--engine", "host")
+        got = self.m.run("mapreduce", *words, "--engine", "device")
         self.same_error(wanted, got)
         self.assertIn(", column k: 'x", got.err)
         words = ("t.csv", "--schema", SCHEMA, "--group-by", "ok", "--select", "sum(n * 9223372036854775807) as s")
-        wanted, got = (self.m.run("mapreduce", *words, "--way", way) for way in ("host", "flow-c"))
+        wanted, got = (self.m.run("mapreduce", *words, "--engine", engine) for engine in ("host", "device"))
         self.same_error(wanted, got)
         self.assertIn("overflow", got.err)
 
@@ -199,7 +199,7 @@ class Files(MachineTest):
         self.formats(ONE_DEVICE)
 
     def test_lock_step(self):
-        self.formats(SIMT, floats=False)
+        self.formats(SIMT)
 
     def test_two_devices(self):
         self.formats(TWO_DEVICES)

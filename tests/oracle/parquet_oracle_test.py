@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random queries of Parquet files that others have written, against DuckDB: row groups and pages of any size, every
-encoding and codec, statistics, page indexes and bloom filters or none of them.
+"""Random queries of Parquet files that other writers made, against DuckDB: row groups and pages of any size, every
+encoding and codec, with and without statistics, page indexes and bloom filters.
 
 A random case is named by its seed alone, as in query_oracle_test.py.
 """
@@ -101,8 +101,8 @@ class ParquetCase(RandomCase):
             for number in range(QUERIES):
                 query = random_query(rng, table)
                 words = ["parquet", "query", *paths, *query.options]
-                if rng.random() < 0.3:  # where its kernels cannot, the host's codelets do
-                    words += ["--way", "flow-c", "--quiet"]
+                if rng.random() < 0.3:  # where its kernels cannot, the host codelets do it
+                    words += ["--engine", "device", "--quiet"]
                 said, problem = self.one(machine, connection, query, words, False)
                 tally[said] = tally.get(said, 0) + 1
                 if problem:
@@ -122,7 +122,7 @@ class Quick(ParquetCase):
 
     @unittest.skipIf(pq is None, WHY_NOT)
     def test_inspect(self):
-        """Files above what one task reads, and answers above what a message takes."""
+        """Files larger than what one task reads, and answers larger than a message."""
         machine = self.machine()
         for rows, group in ((10, 10), (400000, 100000), (400000, 3000)):
             pq.write_table(pa.table({"a": range(rows), "b": range(1, rows + 1)}), machine.path("t.parquet"), row_group_size=group)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Queries where mistakes hide: every number of groups, skew, long keys, odd files, killed executors. What is right is
-counted by Python's dictionaries, and exactly: with fractions, not with floats."""
+"""Queries where mistakes hide: every number of groups, skew, long keys, odd files, killed executors. Python's
+dictionaries compute the right answers exactly: with fractions, not with floats."""
 import array
 import collections
 import itertools
@@ -142,12 +142,12 @@ class Quick(Case, SharedMachineTest):
         self.m.bad(2, "mapreduce", *names, "--schema", 'a:i64,"b c":string', "--select", 'a, "b c"', says="b c")
 
     def test_skip(self):
-        """Records that cannot be read are counted, wherever they lie."""
+        """Unreadable records are counted, wherever they lie."""
         self.check_skip(10)
         self.check_skip(1000)
 
     def test_refusals(self):
-        """Exit 1: the data; exit 2: the question. One line each."""
+        """Exit 1: the data is wrong; exit 2: the question is wrong. One line each."""
         good = self.put("g.csv", "a,b\n1,x\n2,y\n")
         schema = ("--schema", "a:i64,b:string")
         for code, words, says in (
@@ -180,7 +180,7 @@ class Groups(Case, SharedMachineTest):
     profile = TWO_DEVICES
 
     def test_cardinalities(self):
-        """From one key to a key for each row, files on both sides of what is one task."""
+        """From one key to a key for each row, with files smaller and larger than one task's work."""
         rng = random.Random(2)
         for rows in (20000, 300000):
             for keys in CARDINALITIES:
@@ -210,7 +210,7 @@ class Groups(Case, SharedMachineTest):
                                           "--quiet")
 
     def test_hot_key_late(self):
-        """What is frequent at the beginning is not what is frequent later."""
+        """The frequent keys at the beginning are not those later."""
         rng = random.Random(4)
         pairs = [(k, 1) for k in zipf(rng, 1.5, 1000, 100000)] + [(5000 + k, 2) for k in zipf(rng, 1.5, 1000, 200000)]
         self.check_groups(pairs, "i64")
@@ -235,7 +235,7 @@ class Groups(Case, SharedMachineTest):
         self.check_groups([(rng.choice(pool), 1) for _ in range(50000)], "string")
 
     def test_bytes(self):
-        """Keys that are no UTF-8 stay the bytes that they are."""
+        """Keys that are not UTF-8 keep their bytes."""
         rng = random.Random(9)
         letters = [*range(14, 34), *range(35, 44), *range(45, 256)]
         keys = [bytes(rng.choices(letters, k=rng.randint(1, 20))) for _ in range(500)]
@@ -246,7 +246,7 @@ class Groups(Case, SharedMachineTest):
         self.assertEqual(got, dict(collections.Counter(chosen)))
 
     def test_composite_keys(self):
-        """Keys that are equal only when written one behind the other are not equal; nulls are a key of their own."""
+        """Keys that are equal only when written one after the other are not equal; nulls are a key of their own."""
         rng = random.Random(10)
         texts = [None, "", "a", "b", "ab", "aab", "a,b", "ba", "x" * 20]
         numbers = [None, 0, 1, -1, 2**31 - 1]
@@ -263,7 +263,7 @@ class Groups(Case, SharedMachineTest):
             self.assertEqual(len(got), len(wanted))
 
     def test_float_keys(self):
-        """0.0 is -0.0, every NaN is the same one, and no other two floats are one."""
+        """0.0 equals -0.0, every NaN is the same key, and no two other floats are equal."""
         texts = ["0.0", "-0.0", "nan", "-nan", "NAN", "inf", "-inf", "5e-324", "-5e-324", "1.0", "1.0000000000000002",
                  ""]
         rng = random.Random(11)
@@ -277,7 +277,7 @@ class Groups(Case, SharedMachineTest):
             self.assertEqual({one.get(k, k): int(n) for k, n in got}, dict(names))
 
     def test_rows(self):
-        """Without aggregates: the rows, their order where there is one, whatever their number."""
+        """Without aggregates: the rows, in their order where there is one, in any number."""
         rng = random.Random(12)
         for count in (0, 1, 1000, 1024, 1025, 300000):
             rows = [(rng.randrange(1000), rng.choice(("a", "", None, "x\ny", 'q"', "z" * 40))) for _ in range(count)]
@@ -291,7 +291,7 @@ class Groups(Case, SharedMachineTest):
 
 
 class Aggregates(Case, SharedMachineTest):
-    """full: those that DuckDB has not, or has otherwise."""
+    """full: aggregates that DuckDB lacks, or defines otherwise."""
 
     def table(self, rows, seed):
         rng = random.Random(seed)
@@ -321,14 +321,14 @@ class Aggregates(Case, SharedMachineTest):
                                           ", ".join(map(str, buckets))))
 
     def test_many_distinct_values_of_one_group(self):
-        """They cannot be done by key ranges: the table of the merge has to have room for all of them."""
+        """They cannot be done by key ranges: the merge's table must have room for all of them."""
         Path(self.m.path("v.bin")).write_bytes(array.array("q", range(0, 6_000_000 * 7919, 7919)).tobytes())
         _, got = self.rows("v.bin", "--parse", "fixed", "--schema", "v:i64", "--group-by", "v >= 0 as g", "--select",
                            "count(distinct v) as d")
         self.assertEqual([tuple(r) for r in got], [("true", "6000000")])
 
     def test_quantiles(self):
-        """Off by no more than the rounding to 10 bits: 1/1024 of the value."""
+        """Wrong by no more than the rounding to 10 bits: 1/1024 of the value."""
         for rows in (1, 2, 100, 200000):
             rng = random.Random(rows)
             data = [(0, None, rng.lognormvariate(0, 5)) for _ in range(rows)]
@@ -342,7 +342,7 @@ class Aggregates(Case, SharedMachineTest):
                 self.assertLessEqual(abs(float(text) - exact), exact / 1024 + 1e-12, f"{rows} rows, share {share}")
 
     def test_exact_sums(self):
-        """Decimals and integers to the last digit, also where a double has long lost it."""
+        """Decimals and integers to the last digit, also where a double has lost it long before."""
         rng = random.Random(13)
         big = [rng.randint(-2**63, 2**63 - 1) for _ in range(1000)]
         big += [*(-x for x in big if x > -2**63), 12345]  # partial sums go far beyond 64 bits
@@ -359,7 +359,7 @@ class Aggregates(Case, SharedMachineTest):
 
 
 class Exact(Case, MachineTest):
-    """full: the same bits, whoever works."""
+    """full: the same bits, whichever device works."""
     QUERY = ("--group-by", "k", "--select", "sum(x) as s, avg(x) as a, variance(x) as v, stddev_pop(x * y) as p, "
              "sum(x * y) as xy, sum(y) as f, first(x) as b, last(y) as e, approx_quantile(x, 0.3) as q", "--order-by", "k")
     SCHEMA = ("--schema", "k:string,x:f64,y:f32")
@@ -392,7 +392,7 @@ class Exact(Case, MachineTest):
                     self.assertTrue(self.answer(machine, "--devices", name) == wanted, f"{keys} keys on {name} alone")
 
     def test_sums_are_right(self):
-        """Not only equal: near what fractions say."""
+        """Not only equal: close to what fractions say."""
         self.prepare(100000, 10)
         self.m = self.machine(TWO_DEVICES)
         self.answer(self.m)

@@ -26,7 +26,7 @@ class Expr:
     hac: str
     sql: str
     kind: str
-    level: int = ATOM  # of the operator that binds least in `hac`
+    level: int = ATOM  # of the operator that binds least tightly in `hac`
     p: int = 0
     s: int = 0
     literal: bool = False
@@ -60,7 +60,7 @@ class Generator:
         self.rng, self.table, self.plain = rng, table, plain
         self.scope = self.row_scope = Scope([self.column(c) for c in table.columns if wanted(c)])
         self.lazy = False
-        self.calm = 0.95 if rng.random() < 0.85 else 0.4  # how often arithmetic is of small numbers
+        self.calm = 0.95 if rng.random() < 0.85 else 0.4  # how often arithmetic uses small numbers
 
     # ---- atoms ----
 
@@ -114,7 +114,7 @@ class Generator:
         return self.scope.pick(self.rng, kind, mild and self.rng.random() < self.calm) or self.made(kind)
 
     def made(self, kind):
-        """Something of a kind of which there is no column."""
+        """A value of a kind that no column has."""
         literal = self.literal(kind)
         other = self.scope.pick(self.rng, "i", True)
         if other is None or literal.kind == "u":
@@ -125,7 +125,7 @@ class Generator:
     # ---- text ----
 
     def at(self, e, level):
-        """Its text where an operator of that level takes it; now and then with brackets that need not be."""
+        """Its text as an operand of an operator of that level; now and then with unnecessary brackets."""
         needs = e.level < level or (e.hac.startswith("-") and level > COMPARE)
         return f"({e.hac})" if needs or self.rng.random() < 0.1 else e.hac
 
@@ -158,7 +158,7 @@ class Generator:
         return getattr(self, "gen_" + kind)(depth)
 
     def typed(self, kind, depth):
-        """Not a literal: beside one types are found in another way."""
+        """Not a literal: literals take their type from their neighbours."""
         for _ in range(5):
             e = self.expr(kind, depth)
             if not e.literal:
@@ -306,7 +306,7 @@ class Generator:
         return self.binary(op, a, b, ADD if op in "+-" else MULTIPLY, "f32")
 
     def number(self, depth):
-        """A number of some kind that takes part in f64 arithmetic, as a DOUBLE; its hac text as it is."""
+        """A number of some kind that takes part in f64 arithmetic, as a DOUBLE; its hac text unchanged."""
         kind = self.rng.choice(("f64", "f64", "f64", "i", "f32", "u") + ("dec",) * (not self.plain))
         e = self.expr(kind, depth)
         if e.kind == "f64":
@@ -476,7 +476,7 @@ class Generator:
         return self.binary(op, a, b, COMPARE, "b", f"({x} {op} {y})")
 
     def any_or(self, kind, depth):
-        """As often a column with wild values as an expression of tame ones."""
+        """As often a column with extreme values as an expression of small ones."""
         found = self.scope.pick(self.rng, kind, False)
         return found if found is not None and self.rng.random() < 0.5 else self.expr(kind, depth - 1)
 
@@ -576,13 +576,15 @@ class Generator:
         if self.plain:
             return self.plain_aggregate()
         name = rng.choice(("count", "count()", "count distinct", "sum", "sum", "sum", "min", "max", "avg", "variance",
-                           "stddev", "var_pop", "stddev_pop", "first", "last"))
+                           "stddev", "var_pop", "stddev_pop", "first", "last", "arg_min", "arg_max"))
         if name == "count()":
             return Expr(rng.choice(("count()", "count(*)")), "count(*)", "i")
         if name == "sum":
             return self.sum_of()
         if name in ("avg", "variance", "stddev", "var_pop", "stddev_pop"):
             return self.moment(name)
+        if name in ("arg_min", "arg_max"):
+            return self.pair(name)
         kind = rng.choice(ORDERED)
         a = self.any_or(kind, 2)
         if a.scale or a.literal:
@@ -598,6 +600,17 @@ class Generator:
         sql = f"{name}({a.sql})" if name in ("min", "max") else \
             f"{name}({a.sql} ORDER BY rid) FILTER (WHERE {a.sql} IS NOT NULL)"
         return self.call(name, (a,), a.kind, sql, p=a.p, s=a.s, wide=a.wide, mild=a.mild)
+
+    def pair(self, name):
+        """DuckDB's arg_min leaves out rows whose a is null, and of ties it takes any."""
+        a, b = (self.any_or(self.rng.choice(("i", "u", "b", "d", "t", "s", "dec", "y")), 1) for _ in range(2))
+        if a.scale or a.literal or b.scale or b.literal:
+            a = b = self.atom("i")
+        if a.literal:
+            return Expr("count()", "count(*)", "i")
+        order = "ASC" if name == "arg_min" else "DESC"
+        sql = f"first({a.sql} ORDER BY {b.sql} {order}, {a.sql} ASC NULLS LAST) FILTER (WHERE {b.sql} IS NOT NULL)"
+        return self.call(name, (a, b), a.kind, sql, p=a.p, s=a.s, wide=a.wide, mild=a.mild)
 
     def plain_aggregate(self):
         """One whose result is the same in every order of the rows."""
@@ -669,7 +682,7 @@ def finish(rng, generator, options, outputs, names, source, group):
     if order:
         words = []
         for i, descending in order:
-            named = constant(outputs[i]) or rng.random() < 0.7  # written out, a constant is refused
+            named = constant(outputs[i]) or rng.random() < 0.7  # a constant that is written out is refused
             text = names[i] if named else outputs[i].hac
             words.append(text + (rng.choice((" desc", " DESC")) if descending else rng.choice(("", " asc"))))
         options += ["--order-by", ", ".join(words)]
@@ -717,7 +730,7 @@ def group_query(rng, generator):
             keys.append(e)
     atoms = [generator.aggregate() for _ in range(rng.randint(1, 6))]
     inner = [f"{e.sql} AS k{i}" for i, e in enumerate(keys)]
-    # A float key stands for itself only: 0.0 and -0.0 are one group, and which of them it shows is not said.
+    # A float key only stands for itself: 0.0 and -0.0 are one group, and which of them it shows is unspecified.
     final_keys = [replace(e, sql=f"k{i}") for i, e in enumerate(keys)]
     usable = [k for k in final_keys if k.kind not in ("f32", "f64")]
     generator.scope = Scope(atoms + usable)
@@ -726,7 +739,7 @@ def group_query(rng, generator):
         items.append(rng.choice(atoms) if rng.random() < 0.6 else final_item(rng, generator, atoms))
     generator.scope = generator.row_scope
     bare = rng.random() < 0.4
-    if bare:  # a key that is selected again would only lend it its name
+    if bare:  # selecting a key again would only give it another name
         items = [e for e in items if e not in final_keys] or atoms[:1]
     key_names, group_by = aliased(rng, keys)
     names, select = aliased(rng, items, len(keys))
@@ -751,8 +764,8 @@ def final_item(rng, generator, atoms):
 
 
 def random_query(rng, table, wanted=lambda column: True, plain=False):
-    """Of the columns that are wanted; first and last go by the column rid, which need not be one of them. Plain:
-    groups, with what flow C's kernels can do."""
+    """From the wanted columns; first and last go by the column rid, which need not be one of them. Plain:
+    groups, with what the device kernels can do."""
     generator = Generator(rng, table, wanted, plain)
     if plain:
         generator.row_scope.atoms[:] = [a for a in generator.row_scope.atoms if a.kind in PLAIN]

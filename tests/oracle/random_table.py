@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random tables: every type, the values where mistakes hide, and the ways in which text formats spell them.
+"""Random tables: every type, the values where mistakes hide, and their spellings in the text formats.
 
 A column has a name and a type as hac's schemas know them, and a name (c0, c1 …) and a type in SQL. Values are Python's:
 int, float, bool, str, bytes, Decimal as its text, date and timestamp as their text, None.
@@ -137,13 +137,13 @@ class Table:
         return column
 
     def schema(self, rng):
-        """The schema, in any order; now and then without some that no query needs is up to the caller."""
+        """The schema, in any order; the caller may drop some columns that no query needs."""
         return ",".join(c.schema for c in rng.sample(self.columns, len(self.columns)))
 
     # ---- for the oracle ----
 
     def load(self, connection, path):
-        """Into table t of DuckDB, by way of a file in which nothing can be misread: strings and bytes are hexadecimal."""
+        """Into table t of DuckDB, through a file in which nothing can be misread: strings and bytes are hexadecimal."""
         with open(path, "w") as out:
             for row in zip(*(c.values for c in self.columns)):
                 out.write(",".join("" if v is None else "x" + v.encode().hex() if c.kind == "s" else
@@ -193,7 +193,7 @@ class Table:
 
 
 class FileTable(Table):
-    """A CSV file that is there, as hac is told to read it: `types` by the names of its header."""
+    """An existing CSV file, as hac is told to read it: `types` by the names of its header."""
 
     def __init__(self, rows, types):
         names, *rows = rows
@@ -218,7 +218,7 @@ class FileTable(Table):
 
 
 def spell(rng, column, value, loose):
-    """A value as text; loose: one of its other spellings."""
+    """A value as text; loose: in another of its spellings."""
     if isinstance(value, bool):
         return rng.choice(("true", "TRUE", "t", "1", "yes")) if loose and value else \
             rng.choice(("false", "F", "0", "no")) if loose else "true" if value else "false"

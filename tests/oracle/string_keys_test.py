@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Strings and bytes as the keys of flow C's kernels, end to end: Arrow columns through libhac against Python's own counting, in
+"""Strings and bytes as keys of the device kernels, end to end: Arrow columns through libhac against Python's own counting, in
 both styles of kernels, on PoCL and on llvmpipe, on one device and on two."""
 import collections
 import random
@@ -17,7 +17,7 @@ from random_table import Column  # noqa: E402
 SIMT = ONE_DEVICE.replace("kind: cpu\n", "kind: cpu\nstyle: simt\n")
 LLVMPIPE = (PROFILES / "30-rusticl.yaml").read_text()
 LLVMPIPE_ONLY = {"RUSTICL_ENABLE": "llvmpipe", "OCL_ICD_VENDORS": "rusticl.icd"}
-ROWS = 150000  # more than one task would do
+ROWS = 150000  # more than one task's work
 
 
 class Table:
@@ -83,7 +83,7 @@ class StringKeys(MachineTest):
         return client
 
     def check(self, client, names, values, build, where="", hot_keys=1):
-        """Groups by the columns `names`, counts and sums `n`; the kernels have to be the ones that do it."""
+        """Groups by the columns `names`, counts and sums `n`; the kernels must be the ones that do it."""
         rng = random.Random(len(names))
         if build is Bytes:
             values = [[v if v is None or isinstance(v, int) else v.encode() for v in column] for column in values]
@@ -98,7 +98,7 @@ class StringKeys(MachineTest):
             texts["where"] = where
         status, text, receipt = client.query(arrow, texts, hot_keys=hot_keys)
         self.assertEqual(status, 0, text)
-        self.assertIn('"way":"device"', receipt)
+        self.assertIn('"engine":"device"', receipt)
         count, total = collections.Counter(), collections.Counter()
         for *key, n in zip(*values, numbers):
             if not where or n > 100:
@@ -141,7 +141,7 @@ class StringKeys(MachineTest):
         self.patterns(LLVMPIPE, environment=LLVMPIPE_ONLY)
 
     def test_not_on_devices(self):
-        """Strings that are worked on stay with the host codelets, and the answer is the same."""
+        """Strings that are computed stay with the host codelets, and the answer is the same."""
         client = self.client(ONE_DEVICE)
         rng = random.Random(3)
         values = with_nulls(rng, ROWS)
@@ -150,23 +150,23 @@ class StringKeys(MachineTest):
         arrow = Large(rng, Table(ROWS), table)
         status, text, receipt = client.query(arrow, {"group_by": "upper(s) as u", "select": "count() as c"}, hot_keys=1)
         self.assertEqual(status, 0, text)
-        self.assertIn('"way":"host"', receipt)
+        self.assertIn('"engine":"host"', receipt)
         wanted = collections.Counter(v if v is None or not v.isascii() else v.upper() for v in values)
         self.assertEqual({u: int(c) for u, c in duck.read_csv(text.decode())[1:]}, dict(wanted))
         status, text, receipt = client.query(arrow, {"group_by": "s", "where": "s is not null", "select": "max(s) as m"},
                                              hot_keys=1)
         self.assertEqual(status, 0, text)
-        self.assertIn('"way":"host"', receipt)
+        self.assertIn('"engine":"host"', receipt)
         self.assertEqual(set(duck.read_csv(text.decode())[1:]), {(v, v) for v in values if v is not None})
         status, text, receipt = client.query(arrow, {"where": "s is null", "group_by": "s",
                                                      "select": "count(s) as c, count() as all"}, hot_keys=1)
         self.assertEqual(status, 0, text)
-        self.assertIn('"way":"device"', receipt)  # its state is all that is looked at
+        self.assertIn('"engine":"device"', receipt)  # only its state is checked
         self.assertEqual(duck.read_csv(text.decode())[1:], [(None, "0", str(values.count(None)))])
 
 
 class HugeStrings(StringKeys):
-    """full: a string that takes more iterations than some drivers' loops have"""
+    """full: a string that takes more iterations than the loops of some drivers allow"""
     test_one_device = test_two_devices = test_llvmpipe = test_not_on_devices = test_lock_step = None
 
     def huge(self, profile, environment=None):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a soak gives to hacctl: small jobs of every flow, with the answers that were computed before it, in Python."""
+"""What a soak gives to hacctl: small jobs of every flow, with answers computed beforehand, in Python."""
 import collections
 import csv
 import gzip
@@ -24,7 +24,7 @@ TIMEOUT = 180
 
 
 class Wrong(Exception):
-    """An answer that is not the right one, or none."""
+    """A wrong answer, or none."""
 
 
 class Refused(Exception):
@@ -32,11 +32,11 @@ class Refused(Exception):
 
 
 class Lost(Exception):
-    """No answer at all: no daemon, no end, or a detached job that nobody knows."""
+    """No answer at all: no daemon, no end, or a detached job that is unknown."""
 
 
 def table(text, separator=","):
-    """Rows of text as tuples; what looks like a number is one."""
+    """Rows of text as tuples; text that looks like a number is one."""
     def cell(field):
         try:
             return float(field)
@@ -62,7 +62,7 @@ class Worker:
         self.folder.mkdir()
         self.detached = []  # (when to fetch, job, expected bytes)
         self.idle = False  # asked to pause, and nothing waits to be fetched
-        self.jobs = []  # (flow, seconds) that are done and not yet counted
+        self.jobs = []  # (flow, seconds) of jobs that are done and not yet counted
 
     def hacctl(self, *words, data=None):
         """Standard output of a command that succeeds."""
@@ -101,7 +101,7 @@ class Worker:
 
 
 def sales(n, rng):
-    """Rows (city, amount, price); prices are of 8ths, so that text and numbers are the same."""
+    """Rows (city, amount, price); prices are multiples of 1/8, so that text and numbers are equal."""
     cities = [f"c{i}" for i in range(50)] + ["New York", "Zoë", 'say "so"', "a,b"]
     return [(rng.choice(cities), rng.randrange(-10**9, 10**9), rng.randrange(-8000, 8000) / 8) for _ in range(n)]
 
@@ -132,7 +132,7 @@ class Catalogue:
         self.weights = [weight for weight, _ in self.kinds]
 
     def one(self, worker):
-        """One job, or a few that belong together. What went wrong is an exception."""
+        """One job, or a few that belong together. A failure is an exception."""
         worker.fetch()
         worker.rng.choices(self.kinds, self.weights)[0][1](worker)
 
@@ -230,7 +230,7 @@ class Catalogue:
                 process.communicate()
         if process.returncode == 4:
             raise Refused(err.decode().strip())
-        if process.returncode not in (130, -signal.SIGINT):  # the signal: before it minds it
+        if process.returncode not in (130, -signal.SIGINT):  # the signal comes before hacctl handles it
             raise Wrong(f"splice with SIGINT: exit {process.returncode}: {err.decode().strip()}")
         w.jobs.append(("cancelled", time.monotonic() - began))
 
@@ -274,7 +274,7 @@ class Catalogue:
     def mapreduce(self, w):
         i, files = w.rng.choice(((0, self.csv), (1, self.csv), (1, self.jsonl), (0, self.gz)))
         out = w.job("mapreduce", "mapreduce", files[i], "--schema", SCHEMA, *GROUPS, "--order-by", "city",
-                    *w.rng.choice(((), (), ("--way", "flow-c"), ("--way", "host"))))
+                    *w.rng.choice(((), (), ("--engine", "device"), ("--engine", "host"))))
         same(table(out.decode())[1:], self.groups[i])
 
     def parquet(self, w):

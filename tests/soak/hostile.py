@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that break the rules, one at a time and of the same user as the honest ones; so none of them takes a whole quota."""
+"""Clients that break the rules, one at a time and of the same user as the honest ones, so none of them takes a whole quota."""
 import os
 import random
 import sys
@@ -14,7 +14,7 @@ BROKEN = (OSError, TypeError)  # TypeError: the answer is None, the connection h
 
 
 class Attacker:
-    """`attack` connects, misbehaves and leaves; what the daemon answers does not matter."""
+    """`attack` connects, misbehaves and leaves; the daemon's answer does not matter."""
 
     def __init__(self, path, seed):
         self.path, self.rng = path, random.Random(seed)
@@ -65,7 +65,7 @@ class Attacker:
                 return
             for _ in range(3):
                 client.send(wire.SUBMIT_SORT, wire.sort_buffer("u32", buffer[1][0], 0, 4 << 20, spec=wire.field(4, 1)))
-            client.send(wire.SUBMIT_QUERY, wire.query([wire.message(f1=b"a b\nc\n" * 1000, f5=6000)], f3="line"))
+            client.send(wire.SUBMIT_QUERY, wire.query([wire.message(f1=b"a b\nc\n" * 1000, f5=6000)], group_by="line"))
             time.sleep(self.rng.random() * 0.05)
 
     def never_reads(self):
@@ -75,7 +75,7 @@ class Attacker:
                 client.send(wire.QUERY, wire.message(f1=METRICS))
 
     def shrinks(self):
-        """A file that is shorter when it is read than when it was handed in."""
+        """A file that is shorter when it is read than when it was submitted."""
         memfd = os.memfd_create("foreign")
         try:
             os.ftruncate(memfd, 1 << 20)
@@ -100,7 +100,7 @@ class Attacker:
                 body = bytearray(wire.request(2, wire.SUBMIT_SORT, wire.sort_inline("f32", os.urandom(64), options=wire.message(
                     f1="cpu.0", f3=1, f4=5, f5=1.0, f6=1 << 30), spec=wire.message(f2=1, f4=1, f5=2, f6=2))))
                 for _ in range(self.rng.randrange(1, 5)):
-                    # not the number of the request: drain and reload would do as they say
+                    # not the number of the request: drain and reload would be carried out
                     body[self.rng.randrange(4, len(body))] = self.rng.randrange(256)
                 client.send_raw(wire.frame(bytes(body)))
             client.ended()

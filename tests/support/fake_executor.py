@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """A hac-executor whose query.* codelets are a few lines of Python: it counts bytes, whatever the query says. What
-goes wrong meanwhile is said, as JSON, by the query's --select; so hacd's part of a query can be tested by itself.
+goes wrong meanwhile is said, as JSON, by the file `how` in HAC_TEST_COUNTS; so hacd's part of a query can be tested by
+itself.
 
-  flags, keys         what query.compile says of it
   pad                 bytes that every partial is larger by; halved with each doubling of the passes
   group_pad           the same of a partition's groups
   hint                what query.merge expects of the result's size
@@ -14,8 +14,8 @@ goes wrong meanwhile is said, as JSON, by the query's --select; so hacd's part o
   wrong               {"codelet": …, "values": […]}: says that instead
   sleep               seconds that each task takes
 
-Sub-operators (op.*) do nothing; {"early": {"codelet": …, "times": n}} answers for the task behind instead. What goes wrong with them, the same but for query's own, is in the file `how` of
-HAC_TEST_COUNTS; a task that is to be left out is, and is noted as such.
+Sub-operators (op.*) do nothing; {"early": {"codelet": …, "times": n}} answers for the task behind instead. A task that
+is to be left out is, and is noted as such.
 
 HAC_TEST_EXECUTOR is the real one, which probes and builds; HAC_TEST_COUNTS a folder where tasks are counted.
 """
@@ -24,6 +24,7 @@ import collections
 import json
 import mmap
 import os
+import re
 import signal
 import socket
 import struct
@@ -34,7 +35,7 @@ from pathlib import Path
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import wire  # noqa: E402
 
-COMPILE, BUFFER_ADD, BUFFER_REMOVE, DESCRIPTOR_ADD, DESCRIPTOR_REMOVE, RUN, RUNS = 0, 2, 3, 4, 5, 6, 10
+SETUP, BUFFER_ADD, BUFFER_REMOVE, DESCRIPTOR_ADD, DESCRIPTOR_REMOVE, RUN, RUNS = 0, 2, 3, 4, 5, 6, 10
 OK, FAILED, INVALID, CANCELLED, NO_MEMORY = 0, 1, 2, 5, 6
 INLINE = 32768
 
@@ -54,6 +55,17 @@ def packed(data):
     return values
 
 
+def params_of(struct, header):
+    """The names of a parameter struct's fields, in their order."""
+    text = (Path(__file__).resolve().parents[2] / "base/include/base" / header).read_text()
+    body = re.search(rf"typedef struct {struct} {{(.*?)}} {struct};", text, re.S).group(1)
+    fields = re.findall(r"^\s*uint64_t ([\w, ]+);", re.sub(r"/\*.*?\*/", "", body, flags=re.S), re.M)
+    return ", ".join(fields).split(", ")
+
+
+QUERY_PARAMS = params_of("hac_query_params", "query_layout.h")
+
+
 class Task:
     def __init__(self, run, buffers, descriptors):
         self.codelet = run[2][0].decode()
@@ -68,9 +80,7 @@ class Task:
             self.spans.append(memoryview(buffers[buffer])[offset:offset + size] if size else memoryview(b""))
 
     def __getattr__(self, name):
-        names = ("source_bytes", "chunk", "first_chunk", "chunks", "region", "partitions", "group_region", "seed",
-                 "pass_", "method", "shape", "inline")
-        return self.params[names.index(name)]
+        return self.params[QUERY_PARAMS.index(name.rstrip("_"))]
 
     def source(self, first, end, table, behind):
         if self.fd is not None:
@@ -78,13 +88,6 @@ class Task:
         if len(table):
             return bytes(table[first:end])
         return self.data[behind:][first:end]
-
-
-class Spec:
-    """As query.compile has it."""
-
-    def __init__(self, data):
-        self.data, self.params = data, [0, 0]
 
 
 class Failure(Exception):
@@ -111,14 +114,6 @@ class Engine:
     def count(data, pass_=0, passes=1):
         return {byte: n for byte, n in collections.Counter(data).items() if byte * passes >> 8 == pass_}
 
-    def compile(self, task):
-        spec = wire.decode(task.data[:task.params[1] or None])
-        script = spec[4][0]
-        if b"nonsense" in script:
-            raise Failure(INVALID, "--select: character 1: there is no column \"nonsense\"")
-        how = json.loads(script)
-        return [how.get("flags", 1), how.get("keys", 1), 1, how.get("group_bytes", 64), 16], script
-
     def quotes(self, task, how):
         del how
         for i in range(task.first, task.first + task.count):
@@ -127,7 +122,7 @@ class Engine:
         return [], b""
 
     def aggregate(self, task, how):
-        pass_, passes = task.pass_ & 0xffffffff, (task.pass_ >> 32) or 1
+        pass_, passes = task.pass_, task.passes or 1
         rows = needed = groups = 0
         for i in range(task.first, task.first + task.count):
             chunk = task.first_chunk + i
@@ -144,7 +139,7 @@ class Engine:
     rows = aggregate
 
     def merge(self, task, how):
-        passes = (task.pass_ >> 32) or 1
+        passes = task.passes or 1
         groups = needed = 0
         for p in range(task.first, task.first + task.count):
             counts = {}
@@ -184,7 +179,7 @@ class Engine:
         return self.result(counts, task.spans[1])
 
     def whole(self, task, how):
-        data = task.source(0, task.source_bytes, task.spans[1], task.inline)
+        data = task.source(0, task.source_bytes, task.spans[1], task.inline_bytes)
         values, text = self.result(self.count(data), task.spans[0] if not how.get("no_inline") else b"x")
         if how.get("no_inline") and len(task.spans[0]) >= values[1]:
             values, text = self.result(self.count(data), task.spans[0])
@@ -213,7 +208,7 @@ def misbehave(task, how):
     for each in fail if isinstance(fail, list) else [fail]:
         if each["codelet"] != task.codelet or ("first_chunk" in each and task.first_chunk != each["first_chunk"]):
             continue
-        if "passes_below" in each and ((task.pass_ >> 32) or 1) >= each["passes_below"]:
+        if "passes_below" in each and (task.passes or 1) >= each["passes_below"]:
             continue
         if counted("fail", task.codelet, each.get("times", 1000)):
             raise Failure(each["code"], each.get("message", "failed on purpose"), each.get("program", ""))
@@ -243,13 +238,7 @@ def run(task, operators):
     engine = Engine()
     if task.codelet.startswith("op."):
         return operators.run(task)
-    if task.codelet == "query.compile":
-        return engine.compile(task)
-    data = task.data[:task.inline or None]
-    if task.codelet == "query.whole":  # it has the specification itself
-        engine.compile(Spec(data))
-        data = wire.decode(data)[4][0]
-    how = json.loads(data)
+    how = json.loads(Path(os.environ["HAC_TEST_COUNTS"], "how").read_text())
     misbehave(task, how)
     values, data = getattr(engine, task.codelet.partition(".")[2])(task, how)
     wrong = how.get("wrong")

@@ -86,24 +86,24 @@ def sorts():
 
 def queries():
     text = message(f1=b"a,b\n1,2\n3,4\n", f5=12)
-    spec = dict(kind=2, f1="a:i64,b:i64", select="sum(a) as s")
+    spec = dict(kind=2, compiled=wire.ANY_QUERY)
     yield "query_inline", after(Session().ask(wire.SUBMIT_QUERY, wire.query([text], **spec)).answers(
         data=bytes(64), values=(1, 2, 3)))
     yield "query_buffer", Session().ask(wire.BUFFER_ALLOC, field(1, 1 << 22)).ask(
-        wire.SUBMIT_QUERY, wire.query([message(f2=1, f5=1 << 22)], f3="word")).answers(10, data=bytes(200), values=(5, 6))
+        wire.SUBMIT_QUERY, wire.query([message(f2=1, f5=1 << 22)], compiled=wire.ANY_QUERY)).answers(10, data=bytes(200), values=(5, 6))
     yield "query_files", Session().ask(wire.SUBMIT_QUERY, wire.query(
-        [message(f3=0, f5=4096, f6="a"), message(f3=1, f5=4096, f6="b")], kind=6), fds=2).answers(data=bytes(100))
+        [message(f3=0, f5=4096, f6="a"), message(f3=1, f5=4096, f6="b")], kind=6, compiled=wire.ANY_QUERY), fds=2).answers(data=bytes(100))
     yield "query_table", Session().ask(wire.BUFFER_ALLOC, field(1, 8192)).ask(wire.SUBMIT_QUERY, wire.query(
-        [message(f2=1, f5=4096)], kind=1, table=message(f1=512, f2=[message(f1="x", f2=5, f6=2**64 - 1, f8=2**64 - 1)]))
+        [message(f2=1, f5=4096)], kind=1, f9=512, compiled=wire.ANY_QUERY)
     ).answers(data=bytes(100))
-    yield "plans", Session().ask(wire.PLAN_QUERY, message(f1=wire.query_spec(), f2=b"\x80\x80\x04\x01", f3=b"")).ask(
+    yield "plans", Session().ask(wire.PLAN_QUERY, message(f1=wire.query_spec(compiled=wire.ANY_QUERY), f2=b"\x80\x80\x04\x01", f3=b"")).ask(
         wire.PLAN_SORT, message(f1=field(1, 2), f2=100000, f3=b"", f4=2, f5=1, f6=[
             message(f1="a", f2="g", f3="cpu", f5=4, f13=[message(f1="sort.i32", f2=1e8)])] * 3)).ask(
         wire.PLAN_SORT, message(f1=field(1, 1), f2=1 << 24, f3=b"", f4=3))
 
 
 def streams():
-    begin = message(f1=wire.query_spec(), f3=b"", f4=1)
+    begin = message(f1=wire.query_spec(compiled=wire.ANY_QUERY), f3=b"", f4=1)
     split = message(f1=1, f2=1, f3=1500, f4=1, f5=400)
     last = message(f1=1, f7=1)
 
@@ -112,7 +112,7 @@ def streams():
     yield "splits", open_one().ask(wire.APPEND_SPLIT, split).answers(6, data=bytes(64), values=(1, 1)).ask(
         wire.APPEND_SPLIT, last).answers(6, data=bytes(64), values=(1, 1)).ask(wire.WAIT, job(1))
     in_file = message(f1=1, f3=4096, f4=2, f5=2048, f8=4096, f13=1, f14=512, f15=64)
-    fixed = Session().ask(wire.SUBMIT_QUERY, message(f1=wire.query_spec(kind=8, f1="a:i64"), f3=b"", f4=1)).answers(3, data=bytes(64))
+    fixed = Session().ask(wire.SUBMIT_QUERY, message(f1=wire.query_spec(kind=8, compiled=wire.ANY_QUERY), f3=b"", f4=1)).answers(3, data=bytes(64))
     yield "splits_in_file", fixed.ask(wire.APPEND_SPLIT, in_file, fds=1).answers(6, data=bytes(64), values=(1, 1)).ask(
         wire.APPEND_SPLIT, in_file, fds=1).step(DIE, 0, TICK).ask(wire.APPEND_SPLIT, last).answers(8, data=bytes(64), values=(1, 1))
     yield "splits_late", open_one().ask(wire.APPEND_SPLIT, last).ask(wire.APPEND_SPLIT, last).ask(
@@ -153,14 +153,15 @@ def graphs():
 
 
 def administration():
-    yield "calibrate", Session().ask(wire.SUBMIT_CALIBRATE, message(f1=b"")).answers(12)
+    yield "calibrate", Session().ask(wire.SUBMIT_CALIBRATE, message(f4=wire.ANY_QUERY)).answers(12)
+    yield "tune", Session().ask(wire.SUBMIT_CALIBRATE, message(f2=1, f4=wire.ANY_QUERY)).answers(12).ask(24, field(2, 1))
     yield "build_kernels", Session().ask(18, field(1, "cpu"), fds=1).report(0, field(8, message(f3=100, f4=2))).report(
         1, field(8, message(f3=100, f4=2)))
     yield "drain", Session().ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(64))).ask(wire.DRAIN, b"").ask(
         wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(64))).answers(4).step(TICK, TICK)
     yield "reload", Session().ask(wire.RELOAD, b"").step(TICK, TICK).ask(wire.QUERY, field(1, 1))
     topics = Session()
-    for topic in range(1, 12):
+    for topic in range(1, 13):
         topics.ask(wire.QUERY, message(f1=topic))
     yield "topics", topics.ask(99, b"")
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """hacd's client protocol by hand: frames, and as much of protobuf as tests need. See proto/client.proto."""
 import array
+import functools
+import os
 import socket
 import struct
+import subprocess
+from pathlib import Path
 
-VERSION = 10
+VERSION = 12
 FRAME_MAX = 65536
 # Request.what
 HELLO, BUFFER_ALLOC, BUFFER_GROW, BUFFER_RELEASE, SUBMIT_SORT, PLAN_SORT, QUERY = range(2, 9)
@@ -65,11 +69,48 @@ def sort_descriptor(kind, index, offset, size, options=b"", spec=b""):
     return message(f1=field(1, TYPE[kind]) + spec, f2=message(f3=index, f4=offset, f5=size, f6="test"), f4=options)
 
 
-def query_spec(select="count() as n", kind=5, header=0, table=None, **more):
-    """kind: 2 csv, 5 lines … (client.proto has the other numbers)."""
-    fields = {"f4": select, "f9": message(f1=kind, f3=header), **more}
-    if table is not None:
-        fields["f10"] = table
+class BadQuery(Exception):
+    """What the compiler says of a query."""
+
+
+@functools.lru_cache(maxsize=256)
+def compiled_query(*arguments):
+    """The packed CompiledQuery of a query, as libhac sends it."""
+    program = Path(os.environ["HAC_TEST_BUILD"], "client-lib", "hac_compile_query")
+    made = subprocess.run([program, *arguments], capture_output=True, check=False)
+    if made.returncode != 0:
+        raise BadQuery(made.stderr.decode().strip())
+    return made.stdout
+
+
+ANY_QUERY = b"\x0a\x08a query!\x10\x01\x18\x01\x20\x30\x28\x20\x30\x40"  # for hacd, which does not look into it
+
+
+def input_options(kind, header, skip):
+    """Numbers and values of options (base/input_options.def): 0 no_header, of csv and tsv; 4 on_error."""
+    values = ((0, kind in (2, 3) and not header), (4, skip))
+    return b"".join(struct.pack("<BBQ", number, 8, 1) for number, value in values if value)
+
+
+def query_spec(select="count() as n", kind=5, header=0, schema="", where="", group_by="", order_by="", columns="",
+               table=None, skip=0, limit=None, output=0, compiled=None, **more):
+    """kind: 2 csv, 5 lines ... (client.proto has the other numbers). columns: a schema that only the source has.
+    table: (rows, [(name, type, (kind, precision, scale, large, validity, values, bytes, n_bytes))])."""
+    rows = 0
+    if compiled is None:
+        arguments = [f"schema={schema}", f"where={where}", f"group_by={group_by}", f"select={select}",
+                     f"order_by={order_by}", f"kind={kind}", f"header={header}", f"skip={skip}", f"output={output}"]
+        if limit is not None:
+            arguments.append(f"limit={limit}")
+        if table is not None:
+            rows, places = table
+            columns = ",".join(f"{name}:{kind}" for name, kind, _ in places)
+            arguments += ["place=" + ",".join(map(str, place)) for _, _, place in places]
+        compiled = compiled_query(*arguments, f"columns={columns}") if columns else compiled_query(*arguments)
+    fields = {"f1": message(f1=kind, f2=input_options(kind, header, skip)), "f2": compiled, "f4": output, "f7": int(order_by != ""), "f9": rows}
+    if limit is not None:
+        fields |= {"f5": limit, "f6": 1}
+    fields = {name: value for name, value in {**fields, **more}.items() if value not in (0, b"") or name == "f1"}
     return message(**{name: fields[name] for name in sorted(fields, key=lambda f: int(f[1:]))})
 
 

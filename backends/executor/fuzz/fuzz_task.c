@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: a Run command, decoded as an executor decodes it, against every check that stands between
- * it and a codelet. A task that passes must lie within the registered buffers, byte for byte.
+ * libFuzzer target: a Run command, decoded as in an executor, against every check between it and a codelet. A
+ * task that passes must lie within the registered buffers, byte for byte.
  *
- * The input is two bytes for the device's facts and the body of a Command.
+ * The input is two bytes for the device's facts, and the body of a Command.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-typedef struct world {
+typedef struct task_world {
     hac_memory *memory;
     hac_decoder *decoder;
     hac_span buffers[BUFFERS];
-} world;
+} task_world;
 
 static void must(hac_status status, const hac_error *err)
 {
@@ -32,9 +32,9 @@ static void must(hac_status status, const hac_error *err)
     }
 }
 
-static world make_world(void)
+static task_world make_world(void)
 {
-    world w = {0};
+    task_world w = {0};
     hac_error err = HAC_ERROR_NONE;
     must(hac_memory_new(NULL, &w.memory, &err), &err);
     must(hac_decoder_new(&w.decoder, &err), &err);
@@ -48,7 +48,7 @@ static world make_world(void)
     return w;
 }
 
-static void check_within(const world *w, const hac_span *span)
+static void check_within(const task_world *w, const hac_span *span)
 {
     for (int i = 0; i < BUFFERS; i++)
         if (span->data >= w->buffers[i].data && span->bytes <= BUFFER_BYTES &&
@@ -59,7 +59,7 @@ static void check_within(const world *w, const hac_span *span)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static world w;
+    static task_world w;
     if (w.memory == NULL)
         w = make_world();
     if (bytes < 3)
@@ -67,7 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     hac_device_facts facts = {.style = data[0] & 1 ? HAC_STYLE_SIMT : HAC_STYLE_BLOCK,
                               .compute_units = 2,
                               .max_work_group = 256,
-                              .vector_width = 16,
                               .block_items = 1u << (8 + data[1] % 12),
                               .max_loop_iterations = data[0] & 2 ? 65535 : 0,
                               .local_memory = 1u << 15,

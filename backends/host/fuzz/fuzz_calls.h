@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of sub-operators and memory for them, made from a fuzzer's input. */
+/* Makes calls of sub-operators, and memory for them, from a fuzzer's input. */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
 
@@ -7,47 +7,49 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "codelets.h"
 #include "expr/program.h"
 #include "host/op.h"
 #include "host/op_call.h"
 
-#define SPAN_BYTES 4096 /* of each operand, exactly allocated */
+#define SPAN_BYTES 4096 /* of each operand, allocated exactly */
 
-#define NAME(what) "op." #what,
-static const char *const names[] = {HAC_OP_NAMES(NAME) HAC_OP_HOST_NAMES(NAME)};
-#undef NAME
+static const char *const names[] = {
+#define HAC_CODELET(name, ...) "op." #name,
+#include "base/op_catalog.def"
+};
 
-typedef struct source {
+typedef struct fuzz_source {
     const uint8_t *data;
     size_t bytes, at;
-} source;
+} fuzz_source;
 
-static inline uint8_t next(source *s)
+static inline uint8_t next(fuzz_source *s)
 {
     return s->at < s->bytes ? s->data[s->at++] : 0;
 }
 
-/* Programs that are fine: x1 + x1, x1 > 3, of i64 and f64. */
+/* Valid programs: x1 + x1, and x1 > 3, of i64 and f64. */
 static inline void add_program(hac_text *to, unsigned which)
 {
-    hac_builder *b = NULL;
+    hac_program_builder *b = NULL;
     hac_program *program = NULL;
     hac_repr repr = which & 1 ? HAC_REPR_F64 : HAC_REPR_I64;
     hac_value_type type = {.kind = which & 1 ? HAC_KIND_F64 : HAC_KIND_I64};
-    if (hac_builder_new(&b, NULL) != HAC_OK)
+    if (hac_program_builder_new(&b, NULL) != HAC_OK)
         abort();
-    hac_value_id x = hac_builder_input(b, 0, type), value;
+    hac_value_id x = hac_program_builder_input(b, 0, type), value;
     if (which & 2)
-        value = hac_builder_op(b, which & 1 ? HAC_OP_LT_F64 : HAC_OP_LT_I64,
-                               hac_builder_constant(b, repr, 3, 0), x, 0, 0);
+        value = hac_program_builder_op(b, which & 1 ? HAC_OP_LT_F64 : HAC_OP_LT_I64,
+                                       hac_program_builder_constant(b, repr, 3, 0), x, 0, 0);
     else
-        value = hac_builder_op(b, which & 1 ? HAC_OP_ADD_F64 : HAC_OP_ADD_I64, x, x, 0, 0);
-    hac_builder_output(b, value, which & 2 ? (hac_value_type){.kind = HAC_KIND_BOOL} : type);
-    if (hac_builder_finish(b, &program, NULL) != HAC_OK)
+        value = hac_program_builder_op(b, which & 1 ? HAC_OP_ADD_F64 : HAC_OP_ADD_I64, x, x, 0, 0);
+    hac_program_builder_output(b, value, which & 2 ? (hac_value_type){.kind = HAC_KIND_BOOL} : type);
+    if (hac_program_builder_finish(b, &program, NULL) != HAC_OK)
         abort();
     hac_program_write(program, to);
     hac_program_free(program);
-    hac_builder_free(b);
+    hac_program_builder_free(b);
 }
 
 static inline uint64_t up(uint64_t bytes)
@@ -55,7 +57,7 @@ static inline uint64_t up(uint64_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-static inline hac_op_operand make_operand(source *s, uint8_t span)
+static inline hac_op_operand make_operand(fuzz_source *s, uint8_t span)
 {
     static const uint8_t kinds[] = {HAC_KIND_F64, HAC_KIND_I64, HAC_KIND_U32,  HAC_KIND_U64,
                                     HAC_KIND_F32, HAC_KIND_I32, HAC_KIND_BOOL, HAC_KIND_F64};
@@ -82,8 +84,8 @@ static inline hac_op_operand make_operand(source *s, uint8_t span)
     return o;
 }
 
-/* The call's bytes; their number, 0: it has no room. */
-static inline size_t make_call(source *s, uint8_t kind, uint8_t *call)
+/* Writes the call's bytes. Returns their number; 0: they do not fit. */
+static inline size_t make_call(fuzz_source *s, uint8_t kind, uint8_t *call)
 {
     size_t at = sizeof(hac_op_call), n = kind % (HAC_OP_OPERANDS_MAX + 1u);
     hac_text program = HAC_TEXT_NONE;
@@ -109,18 +111,18 @@ static inline size_t make_call(source *s, uint8_t kind, uint8_t *call)
     return at;
 }
 
-static inline void fill(uint8_t *to, source *s, uint8_t small)
+static inline void fill(uint8_t *to, fuzz_source *s, uint8_t small)
 {
     for (size_t i = 0; i < SPAN_BYTES; i++) {
         if (s->at == s->bytes)
             s->at = s->bytes < 8 ? 0 : s->bytes / 2;
-        to[i] = small && i % 8 != 0 ? 0 : next(s); /* numbers that can be indices, offsets */
+        to[i] = small && i % 8 != 0 ? 0 : next(s); /* numbers that can be indices or offsets */
     }
 }
 
-static inline void make_spans(hac_task *task, source *s, uint8_t small)
+static inline void make_spans(hac_task *task, fuzz_source *s, uint8_t small)
 {
-    for (size_t i = 0; i < HAC_TASK_MAX_SPANS; i++) {
+    for (size_t i = 0; i < HAC_SPANS_MAX; i++) {
         task->spans[i] = (hac_span){aligned_alloc(64, SPAN_BYTES), SPAN_BYTES};
         if (task->spans[i].data == NULL)
             abort();
@@ -128,7 +130,7 @@ static inline void make_spans(hac_task *task, source *s, uint8_t small)
     }
 }
 
-/* What passes the check is run, and the memory given back. */
+/* Runs what passes the check, and frees the memory. */
 static inline void try_task(const char *name, hac_task *task)
 {
     const hac_codelet *codelet = hac_codelet_find(name);
@@ -138,9 +140,9 @@ static inline void try_task(const char *name, hac_task *task)
         abort();
     if (codelet->check(NULL, task, &err) == HAC_OK)
         (void)!codelet->run(NULL, task, &result, &err);
-    if (result.n_values > HAC_TASK_MAX_VALUES)
+    if (result.n_values > HAC_TASK_VALUES_MAX)
         abort();
-    for (size_t i = 0; i < HAC_TASK_MAX_SPANS; i++)
+    for (size_t i = 0; i < HAC_SPANS_MAX; i++)
         free(task->spans[i].data);
 }
 

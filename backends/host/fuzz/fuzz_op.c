@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: calls of the sub-operators in C, over memory that holds anything. What passes the check
- * is run; nothing outside of the spans may be touched (AddressSanitizer watches).
+ * libFuzzer target: calls of the sub-operators in C over memory with arbitrary contents. A call that passes
+ * the check is run; nothing outside of the spans may be touched (AddressSanitizer watches).
  *
- * The input: a byte for the codelet, one that says whether the call is made from what follows (0 … 127:
- * operands of small sizes whose parts lie where they should) or is what follows, then these bytes; the rest
- * fills memory, again and again.
+ * The input: a byte for the codelet; a byte that says whether the following bytes describe a call (0 … 127:
+ * operands of small sizes whose parts lie where they should) or are the call; these bytes. The rest fills
+ * memory, repeatedly.
  */
 #include "fuzz_calls.h"
 
@@ -14,9 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static uint8_t call[HAC_OP_CALL_MAX];
-    source s = {.data = data, .bytes = bytes};
+    fuzz_source s = {.data = data, .bytes = bytes};
     uint8_t which = next(&s), kind = next(&s), small = next(&s) & 1;
-    hac_task task = {.n_spans = HAC_TASK_MAX_SPANS, .fd = -1, .inline_in = call};
+    hac_task task = {.n_spans = HAC_SPANS_MAX, .fd = -1, .inline_in = call};
     if (bytes < 8)
         return 0;
     task.first = next(&s) % 8 == 0 ? next(&s) : 0;

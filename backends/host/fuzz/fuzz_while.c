@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libFuzzer target: rounds of calls (base/op_while.h), over memory that holds anything and that the rounds
- * write themselves: the calls' own operands, the condition's, what is carried on. Nothing outside of the
- * spans may be touched (AddressSanitizer watches).
+ * libFuzzer target: rounds of calls (base/op_while.h) over memory with arbitrary contents, to which the
+ * rounds themselves write: the operands of calls, the condition's operands, the carries. Nothing outside of
+ * the spans may be touched (AddressSanitizer watches).
  *
- * The input: a byte that says whether the task is made from what follows (0 ... 127: parts lie where they
- * should) or is what follows, one that says what memory is filled with, then these bytes; the rest fills
- * memory, again and again. A call that is made is as fuzz_op's, with a byte for where its spans are.
+ * The input: a byte that says whether the following bytes describe a task (0 ... 127: parts lie where they
+ * should) or are the task; a byte that memory is filled with; these bytes. The rest fills memory, repeatedly.
+ * A described call is like fuzz_op's, with a byte for where its spans are.
  */
 #include "base/op_while.h"
 #include "fuzz_calls.h"
 
-#define ROUNDS_MOST 6
-#define VARS_MOST   3
+#define ROUNDS_MAX 6
+#define VARS_MAX   3
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* The task's inline data, as far as it is made. */
-typedef struct maker {
-    source *s;
+/* The task's inline data so far. */
+typedef struct while_maker {
+    fuzz_source *s;
     uint8_t *to;
     size_t at;
-} maker;
+} while_maker;
 
-static void add(maker *m, const void *data, size_t bytes)
+static void add(while_maker *m, const void *data, size_t bytes)
 {
     if (bytes > HAC_OP_CALL_MAX - 8 - m->at)
-        return; /* it is cut off */
+        return; /* it is truncated */
     memcpy(m->to + m->at, data, bytes);
     m->at = (size_t)hac_op_while_up(m->at + bytes);
 }
 
-static hac_op_part part_of(maker *m, uint64_t bytes)
+static hac_op_part part_of(while_maker *m, uint64_t bytes)
 {
     uint8_t where = next(m->s);
     return (hac_op_part){.span = where % 8u, .offset = where / 8u * UINT64_C(128), .bytes = bytes};
 }
 
-static void add_condition(maker *m)
+static void add_condition(while_maker *m)
 {
     uint8_t what = next(m->s), text[1024];
-    size_t vars = 1 + what % VARS_MOST, at = 0;
+    size_t vars = 1 + what % VARS_MAX, at = 0;
     hac_text program = HAC_TEXT_NONE;
     add_program(&program, 2 | (what >> 2 & 1));
     hac_op_call call = {
@@ -57,7 +57,7 @@ static void add_condition(maker *m)
                             .values = part.offset};
         if (i == 0) {
             o.kind = HAC_KIND_U64;
-            o.rows = next(m->s) % (ROUNDS_MOST + 1u);
+            o.rows = next(m->s) % (ROUNDS_MAX + 1u);
             o.columns = vars;
         }
         memcpy(text + at, &o, sizeof o);
@@ -69,17 +69,17 @@ static void add_condition(maker *m)
     hac_text_clear(&program);
 }
 
-static void add_call(maker *m)
+static void add_call(while_maker *m)
 {
     static uint8_t own[HAC_OP_CALL_MAX];
-    hac_op_while_call call = {.n_spans = HAC_TASK_MAX_SPANS};
+    hac_op_while_call call = {.n_spans = HAC_SPANS_MAX};
     uint8_t which = next(m->s), kind = next(m->s) & 127, where = next(m->s);
     strcpy(call.codelet, names[which % (sizeof names / sizeof *names)]);
     call.first = next(m->s) % 8 == 0 ? next(m->s) : 0;
     call.count = next(m->s) % 2 == 0 ? 0 : next(m->s) % 40;
     call.call_bytes = (uint32_t)make_call(m->s, kind, own);
     add(m, &call, sizeof call);
-    for (uint32_t i = 0; i < HAC_TASK_MAX_SPANS; i++) {
+    for (uint32_t i = 0; i < HAC_SPANS_MAX; i++) {
         uint64_t offset = where / 8u * UINT64_C(64);
         hac_op_part part = {.span = (i + where) % 8, .offset = offset, .bytes = SPAN_BYTES - offset};
         add(m, &part, sizeof part);
@@ -87,9 +87,9 @@ static void add_call(maker *m)
     add(m, own, call.call_bytes);
 }
 
-static size_t make_task(source *s, uint8_t *to)
+static size_t make_task(fuzz_source *s, uint8_t *to)
 {
-    maker m = {.s = s, .to = to};
+    while_maker m = {.s = s, .to = to};
     add_condition(&m);
     uint8_t n = next(s);
     hac_op_while_head head = {.n_carries = n % 4u, .n_calls = n / 4u % 5u};
@@ -110,9 +110,9 @@ static size_t make_task(source *s, uint8_t *to)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static uint8_t inline_in[HAC_OP_CALL_MAX];
-    source s = {.data = data, .bytes = bytes};
+    fuzz_source s = {.data = data, .bytes = bytes};
     uint8_t kind = next(&s), small = next(&s) & 1;
-    hac_task task = {.n_spans = HAC_TASK_MAX_SPANS, .fd = -1, .inline_in = inline_in};
+    hac_task task = {.n_spans = HAC_SPANS_MAX, .fd = -1, .inline_in = inline_in};
     if (bytes < 8)
         return 0;
     if (kind < 128) {

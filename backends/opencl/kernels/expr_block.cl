@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The column machine, block style: one work-item runs a plan over a batch of rows, 8 rows a vector. Registers
- * lie in the work-item's scratch and stay in its fastest cache: BATCH values of 64 bits (f32: of 32) and a
- * state byte a row. `clean` says that all rows of a register are fine, so that states cost nothing where
- * there are no nulls. expr_device_ops.cl goes before this, expr_ops.cl behind.
+ * The column machine, block style: one work-item runs a plan over a batch of rows, in vectors of 8 rows.
+ * Registers lie in the work-item's scratch and stay in its fastest cache: BATCH values of 64 bits (f32: of
+ * 32) and a state byte for each row. `clean` says that all rows of a register are valid, so that states cost
+ * nothing where there are no nulls. Included after expr_device_ops.cl and before expr_ops.cl.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef cl_khr_fp64
@@ -21,7 +21,7 @@ typedef float8 vf;
 typedef double8 vd;
 #endif
 
-/* PoCL's convert_… go lane by lane. */
+/* PoCL's convert_… works lane by lane. */
 #ifdef __clang__
 #define CONVERT(v, type) __builtin_convertvector(v, type)
 #else
@@ -45,8 +45,9 @@ typedef struct {
     __global ulong *values;
     __global uchar *states;
     uint rows, vectors;
-    ulong damaged; /* first row, be it null or left out, where a string's offsets are not in order; ~0: none */
-    vi failed;            /* lanes of the current instruction, together */
+    /* the first row, null and excluded rows included, where a string's offsets are not in order; ~0: none */
+    ulong damaged;
+    vi failed;            /* lanes of the current instruction, combined */
     uchar8 fail[VECTORS]; /* its states */
     uchar clean[EXPR_REGISTERS_MAX];
 } machine;
@@ -67,7 +68,7 @@ typedef struct {
         m->failed |= f;                                                                                      \
         m->fail[v] = CONVERT(f, uchar8);                                                                     \
     }
-/* The flag of a result is put back when the instruction is through: its operands may be the same register. */
+/* The flag of a result is set after the instruction, since its operands may be the same register. */
 #define PUT_STATE(r, s) FAIL(s)
 #define COPY(r, a, narrow)                                                                                   \
     if (narrow)                                                                                              \
@@ -104,7 +105,7 @@ inline bool some(vi v)
     }                                                                                                        \
     break;
 
-/* Bits first … first + 8 × whole - 1 as vectors; `invert`: 1 turns them around. */
+/* Bits first … first + 8 × whole - 1 as vectors; `invert` 1 inverts them. */
 #define EACH_BITS(bits, use)                                                                                 \
     for (uint v = 0; v < whole; v++) {                                                                       \
         ulong i = first + v * LANES;                                                                         \
@@ -203,7 +204,7 @@ inline void load_column(machine *m, uint k, ulong first, uint r)
     }
 }
 
-/* The state of a strict result is the highest of its operands', and where they are fine its own. */
+/* The state of a strict result is the highest state of its operands or, if they are valid, its own. */
 inline void combine_states(machine *m, uint rr, uint ra, uint rb, uint rc, uint operands, bool own)
 {
     bool clean =

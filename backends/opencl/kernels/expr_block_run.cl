@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The block machine's loop: behind expr_block.cl and expr_ops.cl. */
+/* The loop of the block machine; included after expr_block.cl and expr_ops.cl. */
 
 inline void machine_begin(machine *m, __global const ulong *plan, __global const uchar *table,
                           __global uchar *scratch)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations that devices have: those of expr/ops.h without HOST. Kernels and C (codelets/expr_plan.c)
- * include this list, so that both number them alike.
+ * The operations that devices have: those of expr/ops.h without HOST. Kernels and C
+ * (codelets/expr/expr_plan.c) include this list, so both number the operations alike.
  */
 #define EXPR_DEVICE_OPS(X)                                                                                   \
     X(COLUMN)                                                                                                \
@@ -29,13 +29,13 @@ enum { EXPR_DEVICE_OPS(EXPR_DEVICE_OP) EXPR_OPS_END };
 #undef EXPR_DEVICE_OP
 
 /*
- * A plan: what the kernels know of a program and its columns, as 64-bit words (codelets/expr_plan.c makes
+ * A plan: what kernels know about a program and its columns, as 64-bit words (codelets/expr/expr_plan.c makes
  * it).
  *
  *   0 … 7     EXPR_PLAN_…
  *   columns   EXPR_COLUMN_WORDS for each input
  *   code      two words an instruction: op, result, a, b | c, k, width: 16 bits each
- *   constants a constant is one word, a range two, a list its length and its values, ascending
+ *   constants a constant is one word, a range two; a list is its length and its values, ascending
  *   outputs   a register each
  */
 #define EXPR_PLAN_INSTRUCTIONS 0
@@ -49,17 +49,17 @@ enum { EXPR_DEVICE_OPS(EXPR_DEVICE_OP) EXPR_OPS_END };
 #define EXPR_PLAN_WORDS        16
 
 #define EXPR_COLUMN_KIND     0 /* hac_kind; EXPR_KIND_LARGE for strings with 64-bit offsets */
-#define EXPR_COLUMN_VALIDITY 1 /* offsets in the table; all ones: there is none */
+#define EXPR_COLUMN_VALIDITY 1 /* offsets in the table; all ones: the part does not exist */
 #define EXPR_COLUMN_VALUES   2
 #define EXPR_COLUMN_BYTES    3
 #define EXPR_COLUMN_N_BYTES  4
-#define EXPR_COLUMN_TABLE    5 /* where there are several: which of them */
+#define EXPR_COLUMN_TABLE    5 /* for several string columns: which one */
 #define EXPR_COLUMN_WORDS    8
 #define EXPR_KIND_LARGE      64
-#define EXPR_KIND_BYTES      32 /* bools of a byte each */
+#define EXPR_KIND_BYTES      32 /* bools of one byte each */
 #define EXPR_TABLES_MAX      7
 
-#define EXPR_REGISTERS_MAX 640 /* of a filter and a program together, and a word for each key */
+#define EXPR_REGISTERS_MAX 640 /* of a filter and a program together, and one word for each key */
 
 /* hac_kind */
 #define KIND_BOOL      1
@@ -83,7 +83,7 @@ enum { EXPR_DEVICE_OPS(EXPR_DEVICE_OP) EXPR_OPS_END };
 #define ROW_RANGE     3
 #define ROW_MALFORMED 4
 
-/* The third quarter of an instruction's second word: operands, and what is special about it. */
+/* The third quarter of an instruction's second word: operands, and special properties. */
 #define EXPR_OPERANDS   3
 #define EXPR_OWN_STATES 4 /* STATES in expr/ops.h */
 #define EXPR_NARROW     8 /* values of 32 bits */

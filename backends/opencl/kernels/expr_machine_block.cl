@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Codelet expr.eval, block style: a work-item takes every n-th batch of rows (codelets/expr_eval.h). */
+/* Codelet expr.eval, block style: a work-item takes every n-th batch of rows (codelets/expr/expr_eval.h). */
 /* clang-format off */
 #include "expr_device_ops.cl"
 #include "expr_table.cl"
@@ -9,8 +9,8 @@
 /* clang-format on */
 
 /*
- * Output o of row i: values + (o × rows + i) × 8 bytes (an f32 in the first four), states + o × rows + i.
- * `first`, `rows`: of the table; row 0 of the outputs is row `first`.
+ * Output o of row i is at values + (o × rows + i) × 8 bytes (an f32 in the first four) and states + o × rows
+ * + i. `first` and `rows` count rows of the table; row 0 of the outputs is row `first`.
  */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 expr_eval(__global const ulong *plan, __global const uchar *table, ulong first, ulong rows,

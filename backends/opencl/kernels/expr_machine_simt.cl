@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Codelet expr.eval, lock-step style; arguments as in expr_machine_block.cl. */
+/* Codelet expr.eval, lock-step style; the arguments are those of expr_machine_block.cl. */
 /* clang-format off */
 #include "expr_device_ops.cl"
 #include "expr_table.cl"

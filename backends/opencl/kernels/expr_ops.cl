@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the operations of expr/ops.h do, for both styles: the including file says what a `vi` (signed), `vu`,
- * `vd`, `vf` is (8 rows, or one), how registers are read and written (GET, PUT, GET_STATE, PUT_STATE, FAIL)
- * and what EACH repeats for. Masks are `vi`: all ones or zero. Every row is computed, whatever its state:
- * what is undefined for some values (a division by zero) is kept away from them here.
+ * What the operations of expr/ops.h do, for both styles. The including file defines the types `vi` (signed),
+ * `vu`, `vd` and `vf` (8 rows, or one), how registers are read and written (GET, PUT, GET_STATE, PUT_STATE,
+ * FAIL), and what EACH repeats for. Masks are `vi`: all ones or zero. Every row is computed, whatever its
+ * state, so operations that are undefined for some values (a division by zero) are guarded here.
  */
 #define MONTHS_MAX      (4000000000L)
 #define SIGN_BIT        ((long)0x8000000000000000L)
@@ -124,7 +124,7 @@ inline vi time_part(vi us, uint unit)
     }
 }
 
-/* Cutting never leaves the type: the lowest timestamps stay as they are. */
+/* Truncation never leaves the type: the lowest timestamps stay as they are. */
 inline vi time_trunc(vi us, uint unit)
 {
     vi step = (vi)(unit == 7 ? MICROSECONDS_HOUR : unit == 8 ? MICROSECONDS_MINUTE : MICROSECONDS_SECOND);
@@ -145,7 +145,7 @@ inline ulong power_of_ten(uint digits)
     return p;
 }
 
-/* Half away from zero. */
+/* Rounds half away from zero. */
 inline vi scale_down(vi a, uint digits)
 {
     if (digits > 19)
@@ -167,7 +167,7 @@ inline vi scale_up_overflows(vi a, uint digits)
 }
 
 #ifdef cl_khr_fp64
-#define DIV_32(a, b) TO_VF(TO_VD(a) / TO_VD(b)) /* correctly rounded even where the 32-bit one is not */
+#define DIV_32(a, b) TO_VF(TO_VD(a) / TO_VD(b)) /* correctly rounded, even if the 32-bit root is not */
 #define SQRT_32(a)   TO_VF(sqrt(TO_VD(a)))
 #else
 #define DIV_32(a, b) ((a) / (b))
@@ -179,7 +179,7 @@ inline vi scale_up_overflows(vi a, uint digits)
 #define EQUAL_64(a, b) (M64((a) == (b)) | (NAN_64(a) & NAN_64(b)))
 #define EQUAL_32(a, b) (M32((a) == (b)) | (NAN_32(a) & NAN_32(b)))
 
-/* Names of instruction parts within run_instruction. */
+/* Names for parts of an instruction, in run_instruction. */
 #define UNARY(name, R, A, value)                                                                             \
     case EXPR_##name:                                                                                        \
         EACH                                                                                                 \
@@ -196,7 +196,7 @@ inline vi scale_up_overflows(vi a, uint digits)
             PUT(R, rr, value);                                                                               \
         }                                                                                                    \
         break;
-/* `state`: 0, or what the row's state becomes. */
+/* `state`: 0, or the new state of the row. */
 #define UNARY_FAILS(name, R, A, value, state)                                                                \
     case EXPR_##name:                                                                                        \
         EACH                                                                                                 \
@@ -218,7 +218,7 @@ inline vi scale_up_overflows(vi a, uint digits)
         }                                                                                                    \
         break;
 
-/* A divisor that cannot trap: 1 in the place of 0, and of -1 where the quotient would not fit. */
+/* A divisor that cannot trap: 1 in place of 0, and of -1 if the quotient would not fit. */
 inline vi safe_divisor(vi a, vi b)
 {
     vi bad = M64(b == (vi)0) | (M64(b == (vi)-1) & M64(a == (vi)SIGN_BIT));
@@ -364,7 +364,8 @@ inline void double_instruction(MACHINE *m, uint op, uint rr, uint ra, uint rb)
         UNARY(I64_TO_F64, vd, vi, TO_VD(a))
         UNARY(U64_TO_F64, vd, vu, TO_VD(a))
         UNARY(F32_TO_F64, vd, vf, TO_VD(a))
-        UNARY(F64_TO_F32, vf, vd, TO_VF(a))
+        UNARY_FAILS(F64_TO_F32, vf, vd, TO_VF(a),
+                    M64(fabs(a) >= (vd)0x1.ffffffp127) & M64(fabs(a) < (vd)INFINITY) & (vi)ROW_RANGE)
         UNARY_FAILS(F64_TO_I64, vi, vd, to_i64(a), i64_fails(a))
         UNARY_FAILS(F64_TO_U64, vu, vd, to_u64(a), u64_fails(a))
     }
@@ -389,7 +390,7 @@ inline void inexact_instruction(MACHINE *m, uint op, uint rr, uint ra, uint rb)
 }
 #endif
 
-/* Place in a sorted list of `n` values from constant k + 1 on; both orders are those of the list. */
+/* The place in a sorted list of `n` values from constant k + 1 on. Both orders are those of the list. */
 #define LISTED(T, less, equal)                                                                               \
     uint low = 0, high = n;                                                                                  \
     while (low < high) {                                                                                     \
@@ -455,7 +456,7 @@ inline void list_instruction(MACHINE *m, uint op, uint rr, uint ra, uint k)
     }
 }
 
-/* Operations that say themselves what their rows' states are. */
+/* Operations that set the states of their rows themselves. */
 inline void state_instruction(MACHINE *m, uint op, uint rr, uint ra, uint rb, uint rc, uint narrow)
 {
     switch (op) {
@@ -515,7 +516,7 @@ inline void state_instruction(MACHINE *m, uint op, uint rr, uint ra, uint rb, ui
     }
 }
 
-/* Which of the functions above has an operation: their order is that of the list. */
+/* Which of the functions above has an operation. Their order is that of the list. */
 inline void compute(MACHINE *m, uint op, uint rr, uint ra, uint rb, uint rc, uint k, uint narrow)
 {
     if (op == EXPR_CONSTANT) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The column machine, lock-step style: a work-item runs a plan for one row, its neighbours for the rows
- * beside it. Register r of work-item t lies at r × lanes + t of the work-group's scratch, so that neighbours
- * touch neighbouring words. expr_device_ops.cl goes before this, expr_ops.cl behind.
+ * The column machine, lock-step style: a work-item runs a plan for one row, its neighbours for the
+ * neighbouring rows. Register r of work-item t is at r × lanes + t of the work-group's scratch, so that
+ * neighbours access neighbouring words. Included after expr_device_ops.cl and before expr_ops.cl.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef cl_khr_fp64
@@ -31,11 +31,11 @@ typedef struct {
 #ifdef EXPR_TABLES
     __global const uchar *tables[EXPR_TABLES_MAX]; /* each column names its own */
 #endif
-    __global ulong *values; /* this work-item's */
+    __global ulong *values; /* of this work-item */
     __global uchar *states;
     uint lanes;
-    uint fail; /* state that the current instruction gives by itself */
-    bool damaged; /* a string's offsets are not in order, be the row null or left out */
+    uint fail; /* the state that the current instruction itself gives */
+    bool damaged; /* a string's offsets are not in order, even if the row is null or excluded */
 } machine;
 
 #define MACHINE     machine

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock-step machine's loop: behind expr_simt.cl and expr_ops.cl. */
+/* The loop of the lock-step machine; included after expr_simt.cl and expr_ops.cl. */
 
-/* `scratch` is the work-group's. */
+/* `scratch` belongs to the work-group. */
 inline void machine_begin(machine *m, __global const ulong *plan, __global const uchar *table,
                           __global uchar *scratch)
 {

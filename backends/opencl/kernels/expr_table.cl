@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a table's columns (base/table.h), the same in both styles. Goes behind expr_device_ops.cl. */
+/* Reads a table's columns (base/table.h), in both styles. Included after expr_device_ops.cl. */
 
-/* The columns' words: the plan's own, or, where rows lie in blocks with an index (splice/working_buffer.h), a
- * block's: at byte `at` of the table. ~0: the plan's. */
+/* The words of the columns: at byte `at` of the table, if rows lie in blocks with an index
+ * (splice/working_buffer.h); ~0: the plan's own. */
 inline __global const ulong *columns_at(__global const ulong *plan, __global const uchar *table, ulong at)
 {
     return at == ~0UL ? plan + plan[EXPR_PLAN_COLUMNS] : (__global const ulong *)(table + at);
@@ -19,7 +19,7 @@ inline ulong mix(ulong h, ulong w, ulong odd)
     return h ^ (h >> 32);
 }
 
-/* Seeded hash of a string; the register of a string column holds it. */
+/* The seeded hash of a string; the register of a string column holds it. */
 inline ulong hash_bytes(__global const uchar *s, ulong n, ulong odd1, ulong odd2)
 {
     ulong h = mix(odd2, n, odd1);
@@ -31,7 +31,7 @@ inline ulong hash_bytes(__global const uchar *s, ulong n, ulong odd1, ulong odd2
     return mix(mix(h, rest, odd2), h >> 17, odd1);
 }
 
-/* Where string `row` lies: false when its offsets are not in order. */
+/* Where string `row` lies. Returns false if its offsets are not in order. */
 inline bool string_at(__global const uchar *table, __global const ulong *column, ulong row, ulong *ret_at,
                       ulong *ret_bytes)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow C, block style: a work-item owns a chunk, with its own buckets[] and gm_pool[], and takes its rows a
- * batch at a time and in their order, so there is nothing to wait for and float sums are those of row order.
+ * Device hash aggregation, block style. A work-item owns a chunk, with its own buckets[] and gm_pool[], and
+ * takes the chunk's rows in batches and in order, so nothing waits.
  *
- *   phase 1  the chunk's first rows go into the table; the most frequent keys of them become the hot set
- *   phase 2  hot pairs are moved to the front of the pool. The fast memory of a CPU is its cache: sm_pool[]
- * is the first `hot` pairs of the pool, side by side, and mem_flag[k] is k < hot. They keep their sums: the
- * table is the chunk's own, so nothing can be counted twice.
+ *   phase 1  the chunk's first rows go into the table; their most frequent keys become the hot set
+ *   phase 2  hot pairs are moved to the front of the pool. The fast memory of a CPU is its cache: sm_pool[] is the
+ *            first `hot` pairs of the pool, side by side, and mem_flag[k] is k < hot. Hot pairs keep their sums: the
+ *            table belongs to the chunk alone, so nothing can be counted twice.
  *
- * When the hot set catches far fewer rows than the sample promised it is chosen again. A chunk whose pool is
- * full stops between two batches; the next launch goes on with a larger pool.
+ * If the hot set catches far fewer rows than the sample promised, it is chosen again. A chunk whose pool is
+ * full stops between two batches; the next launch continues with a larger pool.
  */
 /* clang-format off */
 #include "expr_device_ops.cl"
@@ -19,6 +19,8 @@
 #include "expr_block_run.cl"
 #include "hash_layout.cl"
 #include "hash_key.cl"
+#include "base/exact.h"
+#include "hash_misfit.cl"
 /* clang-format on */
 
 #if defined(__x86_64__) && defined(__clang__)
@@ -27,7 +29,7 @@
 #define FETCH(p)
 #endif
 
-#define HISTOGRAM  256 /* of reduction counts, to find the most frequent */
+#define HISTOGRAM  256 /* of reduction counts, to find the most frequent keys */
 #define FIRST_LOOK 65536
 #define KEYS_MAX   64 /* HAC_QUERY_KEYS_MAX */
 
@@ -36,10 +38,11 @@ typedef struct {
     __global uint *buckets;
     __global ulong *pool;
     __global ulong *state;
+    volatile __global int *misfits;
     uint shift, mask, stride, tail, n_keys;
     uint pairs, hot, n;
     uint key[KEYS_MAX]; /* registers of the keys in one form */
-    ulong hash[BATCH];
+    ulong hash[BATCH] __attribute__((aligned(64))); /* also read as vectors */
     uint at[BATCH];   /* where each row's pair begins */
     uint rows[BATCH]; /* which rows of the batch count */
 } table;
@@ -81,7 +84,7 @@ inline void note_error(table *t, ulong row, uint state)
     t->state[STATE_STATUS] = STATUS_ERROR;
 }
 
-/* Errors among the rows that count; the filter's own count for every row. */
+/* Errors among the rows that count. The filter's own errors count for every row. */
 inline void check_register(table *t, machine *m, uint r, ulong first)
 {
     if (m->clean[r])
@@ -106,8 +109,8 @@ inline void check_errors(table *t, machine *m, ulong first)
         check_register(t, m, (uint)t->shape[t->shape[SHAPE_ARGS] + 2 * a], first);
 }
 
-/* Adds key `k` to the hashes of all rows of the batch. Equal keys get equal words on the way, in a register
- * of their own where the key's would change: an argument may be the same one. */
+/* Adds key `k` to the hashes of all rows of the batch, and brings equal keys to equal words. If that would
+ * change the key's register, the words go to another one, since an argument may use the same register. */
 inline void hash_key(table *t, machine *m, uint k)
 {
     __global const ulong *key = t->shape + t->shape[SHAPE_KEYS] + 3 * k;
@@ -190,8 +193,8 @@ inline uint insert(table *t, machine *m, uint slot, ulong h, ulong nulls, uint r
     return at;
 }
 
-/* From hashes to pairs. The first loop asks for many lines at once, the second finds them there. What does
- * not change is copied: stores to the pool could change it, as far as compilers know. */
+/* From hashes to pairs. The first loop prefetches many lines, the second finds them in cache. Members that do
+ * not change are copied: as far as compilers know, stores to the pool could change them. */
 inline void find_pairs(table *t, machine *m, ulong first)
 {
     bool simple = t->shape[SHAPE_SIMPLE] != 0, nullable = false;
@@ -257,11 +260,29 @@ inline long order_of(double d)
     long bits = as_long(d);
     return isnan(d) ? 0x7fffffffffffffffL : bits ^ (long)((ulong)(bits >> 63) >> 1);
 }
-#define ADD_FLOAT (*(__global double *)acc += x)
 #endif
 
-inline void reduce(table *t, machine *m, uint kind, uint r, uint place)
+/* Adds an f64 to a window. */
+inline void add_exact(table *t, uint a, int unit, __global ulong *acc, ulong bits)
 {
+    ulong words[HAC_EXACT_SUM_WORDS], low;
+    if (!hac_exact_fits(bits, unit, HAC_EXACT_SUM_REACH)) {
+        t->state[STATE_MISFITS] = 1;
+        note_misfit(t->misfits, t->shape, a, bits);
+        return;
+    }
+    hac_exact_words(bits, unit, words);
+    low = acc[0] + words[0];
+    acc[1] += words[1] + (low < words[0]);
+    acc[0] = low;
+}
+
+/* `a` is the accumulator's number. */
+inline void reduce(table *t, machine *m, uint a)
+{
+    __global const ulong *figures = t->shape + t->shape[SHAPE_ACCS] + 4 * a;
+    const uint kind = (uint)figures[0], r = (uint)figures[1], place = (uint)figures[2];
+    const int unit = (int)(long)figures[3];
     bool clean = m->clean[r];
     switch (kind) {
     case ACC_SUM_SIGNED:
@@ -286,11 +307,9 @@ inline void reduce(table *t, machine *m, uint kind, uint r, uint place)
         REDUCE(long, long, v, GREATEST(long))
     case ACC_MAX_UNSIGNED:
         REDUCE(ulong, ulong, v, GREATEST(ulong))
-#ifdef cl_khr_fp64
-    case ACC_SUM_F32:
-        REDUCE(double, float, (double)v, ADD_FLOAT)
     case ACC_SUM_F64:
-        REDUCE(double, double, v, ADD_FLOAT)
+        REDUCE(ulong, ulong, v, add_exact(t, a, unit, acc, x))
+#ifdef cl_khr_fp64
     case ACC_MIN_F32:
         REDUCE(long, float, order_of((double)v), LEAST(long))
     case ACC_MIN_F64:
@@ -313,14 +332,14 @@ inline void count_nulls(table *t, machine *m, uint r, uint place)
 
 inline void reduce_all(table *t, machine *m)
 {
-    __global const ulong *args = t->shape + t->shape[SHAPE_ARGS], *accs = t->shape + t->shape[SHAPE_ACCS];
+    __global const ulong *args = t->shape + t->shape[SHAPE_ARGS];
     for (uint a = 0; a < (uint)t->shape[SHAPE_N_ARGS]; a++)
         count_nulls(t, m, (uint)args[2 * a], (uint)args[2 * a + 1]);
     for (uint a = 0; a < (uint)t->shape[SHAPE_N_ACCS]; a++)
-        reduce(t, m, (uint)accs[4 * a], (uint)accs[4 * a + 1], (uint)accs[4 * a + 2]);
+        reduce(t, m, a);
 }
 
-/* buckets[] anew, from the pool. */
+/* Fills buckets[] again from the pool. */
 inline void index_pool(table *t)
 {
     for (uint s = 0; s <= t->mask; s++)
@@ -393,14 +412,14 @@ inline void count_hits(table *t)
     t->state[STATE_SINCE] += t->n;
 }
 
-/* Far fewer hits since the last look than the sample promised: the hot set is chosen again. It is looked at
- * less often each time, since choosing takes time, too. */
+/* Whether there were far fewer hits since the last check than the sample promised, so that the hot set must
+ * be chosen again. Checks become rarer each time, since choosing takes time, too. */
 inline void look_at_hits(table *t, uint share, uint most)
 {
     ulong round = t->state[STATE_ROUND];
     if (t->state[STATE_SINCE] < round)
         return;
-    /* a set that was to catch few rows promises more than it can keep: its keys were luckily sampled */
+    /* a set that should catch few rows promises too much: its keys were in the sample by luck */
     if (t->state[STATE_COVERED] * 4 > t->state[STATE_SAMPLED] &&
         t->state[STATE_SINCE_HITS] * t->state[STATE_SAMPLED] * 2 <
             t->state[STATE_COVERED] * t->state[STATE_SINCE]) {
@@ -410,48 +429,16 @@ inline void look_at_hits(table *t, uint share, uint most)
     t->state[STATE_SINCE] = t->state[STATE_SINCE_HITS] = 0;
 }
 
-typedef struct {
-    uint probe, new_weight, most_groups; /* probe 0: no rule */
-} rule;
-
-/* The rule of partials (query/partial.h): where there are too many keys, or will be, the others are not aggregated. */
-inline bool stops(table *t, uint before, rule r)
+/* Aggregates the rows of the batch that count. */
+inline void take_in(table *t, machine *m, ulong first)
 {
-    t->state[STATE_PROBED] += t->n;
-    t->state[STATE_NEW] += t->pairs - before;
-    if (t->state[STATE_PROBED] % r.probe != 0)
-        return false;
-    bool stop = t->state[STATE_PROBED] > r.probe &&
-                t->pairs + t->state[STATE_NEW] * r.new_weight > r.most_groups;
-    t->state[STATE_NEW] = 0;
-    return stop;
+    find_pairs(t, m, first);
+    reduce_all(t, m);
+    if (t->state[STATE_CHOSEN] != 0)
+        count_hits(t);
 }
 
-/* Takes in the rows of the batch that count, and cuts the batch where a probe ends. Returns those it took;
- * fewer than all, or *ret_stop: the rule says to stop. */
-inline uint take_in(table *t, machine *m, ulong first, rule r, bool *ret_stop)
-{
-    uint all = t->n, taken = 0;
-    bool stop = false;
-    while (!stop && taken < all) {
-        uint before = t->pairs;
-        t->n = all - taken;
-        if (r.probe != 0)
-            t->n = min(t->n, r.probe - (uint)(t->state[STATE_PROBED] % r.probe));
-        find_pairs(t, m, first);
-        reduce_all(t, m);
-        if (t->state[STATE_CHOSEN] != 0)
-            count_hits(t);
-        taken += t->n;
-        stop = r.probe != 0 && stops(t, before, r);
-        for (uint i = 0; taken < all && i < all - taken; i++)
-            t->rows[i] = t->rows[t->n + i];
-    }
-    *ret_stop = stop;
-    return taken;
-}
-
-/* Only keys of one range of hashes are taken in. */
+/* Only keys of one range of hashes are taken. */
 inline void keep_pass(table *t, uint pass, uint passes)
 {
     uint n = 0;
@@ -463,18 +450,17 @@ inline void keep_pass(table *t, uint pass, uint passes)
 }
 
 /*
- * Work-item g does chunk g: its state says which rows, and what was done. Its buckets are at
- * g × 2^bucket_bits, its pool at g × pool_pairs pairs. A state that is all zero but for what the host sets
- * begins; another goes on. `hot_share` per mille of phase 1's keys, at most `hot_most`, are hot. `probe` and
- * what follows: the rule of partials, where float sums ask for it; else 0.
+ * Work-item g does chunk g. The chunk's state says which rows are to be done and what was done. Its buckets
+ * are at g × 2^bucket_bits, its pool at g × pool_pairs pairs. A state that is zero except for what the host
+ * sets begins a chunk; any other state continues one. `hot_share` per mille of phase 1's keys, at most
+ * `hot_most`, are hot. `misfits`: see hash_layout.cl.
  */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __global const ulong *shape,
                  uint bucket_bits, uint pool_pairs, __global uint *buckets, __global ulong *pool,
                  __global ulong *states, uint pass, uint passes, uint hot_share, uint hot_most,
-                 uint probe, uint new_weight, uint most_groups, __global uchar *scratch, ulong scratch_bytes)
+                 volatile __global int *misfits, __global uchar *scratch, ulong scratch_bytes)
 {
-    rule r = {probe, new_weight, most_groups};
     ulong g = get_group_id(0);
     machine own_machine, *m = &own_machine;
     table own_table, *t = &own_table;
@@ -488,6 +474,7 @@ aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __gl
     t->shift = 64 - bucket_bits;
     t->pool = pool + g * pool_pairs * t->stride;
     t->state = states + g * STATE_WORDS;
+    t->misfits = misfits;
     m->columns = columns_at(plan, rows_of, t->state[STATE_COLUMNS]);
     t->pairs = (uint)t->state[STATE_PAIRS];
     t->hot = (uint)t->state[STATE_HOT];
@@ -518,13 +505,8 @@ aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __gl
             hash_key(t, m, k);
         if (passes > 1)
             keep_pass(t, pass, passes);
-        uint kept = t->n;
-        bool stop;
-        if (take_in(t, m, from + done, r, &stop) < kept || (stop && done + n < rows)) {
-            t->state[STATE_STATUS] = STATUS_WINDOWS;
-            break;
-        }
-        t->state[STATE_KEPT] += kept;
+        take_in(t, m, from + done);
+        t->state[STATE_KEPT] += t->n;
         done += n;
         if (t->state[STATE_CHOSEN] != 0)
             look_at_hits(t, hot_share, hot_most);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow C, lock-step style: GPU MapReduce with one pool of fast (local) and global memory.
+ * Device hash aggregation, lock-step style: GPU MapReduce with one pool of fast (local) and global memory.
  *
- * Blocks are work-groups, b of Bs; threads work-items, t of N; threads form groups of 32, g = t / 32. Every
- * block has buckets[] and gm_pool[] in global memory, which live as long as the chunk, and sm_pool[] in local
- * memory, which lives as long as a launch: between launches it rests in the block's sm_rest[]. A bucket holds
- * the number of a pair + 1, and in its top bit mem_flag[] of that pair: both change in one compare-and-swap.
+ * Blocks are work-groups, b of Bs; threads are work-items, t of N; threads form groups of 32, g = t / 32.
+ * Every block has buckets[] and gm_pool[] in global memory, which live as long as the chunk, and sm_pool[] in
+ * local memory, which lives as long as a launch; between launches its contents are kept in the block's
+ * sm_rest[]. A bucket holds 1 + the number of a pair, and in its top bit mem_flag[] of that pair: one
+ * compare-and-swap changes both.
  *
  *   aggregate_rows    phases 1 and 2: rows first + b·N + t, + Bs·N, … below `end`
- *   aggregate_merge   the blocks' pairs into the global result: work-group b merges hash range b of all
- * blocks, so no two work-groups write to the same place
+ *   aggregate_merge   the blocks' pairs into the global result: work-group b merges hash range b of all blocks, so
+ *                     no two work-groups write to the same place
  *
- * Nothing waits for another work-item. Reading tables and writing to them are apart: all work-items look
- * their keys up; behind a barrier those that found none try to enter theirs, one compare-and-swap each;
- * behind the next barrier those that lost look again. So whoever sees a bucket sees the whole pair, and every
- * round enters a key. Accumulators are order-free and are changed by 32-bit atomics, which every device has;
- * 64-bit ones are needed for the least and the greatest of wide values only.
+ * Nothing waits for another work-item. Reads of the tables and writes to them are separated: all work-items
+ * look up their keys; after a barrier, those that found none try to enter theirs, with one compare-and-swap
+ * each; after the next barrier, those that lost look again. So whoever sees a bucket sees the whole pair, and
+ * every round enters a key. Accumulators do not depend on order. They are changed by 32-bit atomics, which
+ * every device has; only minima and maxima of wide values need 64-bit atomics.
  */
 /* clang-format off */
 #include "expr_device_ops.cl"
@@ -25,6 +26,8 @@
 #include "expr_simt_run.cl"
 #include "hash_layout.cl"
 #include "hash_key.cl"
+#include "base/exact.h"
+#include "hash_misfit.cl"
 /* clang-format on */
 
 #pragma OPENCL EXTENSION cl_khr_global_int32_base_atomics : enable
@@ -42,10 +45,11 @@ typedef struct {
     volatile __global uint *buckets;
     __global ulong *gm_pool;
     __local ulong *sm_pool;
+    volatile __global int *misfits;
     uint shift, mask, stride, tail, n_keys;
 } table;
 
-/* Key `k` of this work-item's row, in the form in which equal keys have equal words; null is 0. */
+/* Key `k` of this work-item's row, in a form in which equal keys have equal words; null is 0. */
 inline ulong key_of(const table *t, machine *m, uint k)
 {
     __global const ulong *key = t->shape + t->shape[SHAPE_KEYS] + 3 * k;
@@ -92,7 +96,7 @@ inline bool same_string(__global const uchar *rows_of, __global const ulong *col
     return true;
 }
 
-/* What two pairs, or a pair and a row, are compared by. */
+/* What is compared of two pairs, or of a pair and a row. */
 #define SAME_PAIR(pair)                                                                                      \
     {                                                                                                        \
         if ((pair)[PAIR_HASH] != h || (pair)[PAIR_NULLS] != nulls)                                           \
@@ -144,7 +148,7 @@ inline void fill_local(const table *t, machine *m, __local ulong *pair, ulong h,
     FILL_PAIR(pair)
 }
 
-/* 128 bits in four words, each carry added where it belongs: the sum of all is right whatever the order. */
+/* 128 bits in four words. Each carry is added where it belongs, so the sum is right in any order. */
 #define ADD_128(acc, low, high)                                                                              \
     {                                                                                                        \
         uint parts[4] = {(uint)(low), (uint)((low) >> 32), (uint)(high), (uint)((high) >> 32)};              \
@@ -165,7 +169,7 @@ inline long order_of(double d)
 }
 #endif
 
-/* The value of an argument in the form that its accumulator holds. */
+/* The value of an argument in the form of its accumulator. */
 inline ulong reduced_value(machine *m, uint kind, uint r)
 {
 #ifdef cl_khr_fp64
@@ -173,8 +177,6 @@ inline ulong reduced_value(machine *m, uint kind, uint r)
         return (ulong)order_of(GET(double, r));
     if (kind == ACC_MIN_F32 || kind == ACC_MAX_F32)
         return (ulong)order_of((double)GET(float, r));
-    if (kind == ACC_SUM_F32)
-        return as_ulong((double)GET(float, r));
 #endif
     return GET(ulong, r);
 }
@@ -194,11 +196,6 @@ inline ulong reduced_value(machine *m, uint kind, uint r)
 #else
 #define EXCHANGE_64(space, acc, better, value)
 #endif
-#if defined(cl_khr_fp64) && defined(cl_khr_int64_base_atomics)
-#define ADD_DOUBLE(space, acc, x) EXCHANGE_64(space, acc, true, as_ulong(as_double(old) + as_double(x)))
-#else
-#define ADD_DOUBLE(space, acc, x)
-#endif
 
 #define REDUCE(space)                                                                                        \
     {                                                                                                        \
@@ -211,10 +208,16 @@ inline ulong reduced_value(machine *m, uint kind, uint r)
         case ACC_SUM_UNSIGNED:                                                                               \
             ADD_128((volatile space uint *)acc, x, 0UL)                                                      \
             break;                                                                                           \
-        case ACC_SUM_F32:                                                                                    \
-        case ACC_SUM_F64:                                                                                    \
-            ADD_DOUBLE(space, acc, x)                                                                        \
+        case ACC_SUM_F64: {                                                                                  \
+            ulong words[HAC_EXACT_SUM_WORDS];                                                                \
+            if (hac_exact_fits(x, unit, HAC_EXACT_SUM_REACH)) {                                              \
+                hac_exact_words(x, unit, words);                                                             \
+                ADD_128((volatile space uint *)acc, words[0], words[1])                                      \
+            } else {                                                                                         \
+                note_misfit(t->misfits, t->shape, a, x);                                                     \
+            }                                                                                                \
             break;                                                                                           \
+        }                                                                                                    \
         case ACC_MIN_UNSIGNED:                                                                               \
             EXCHANGE_64(space, acc, x < old, x)                                                              \
             break;                                                                                           \
@@ -232,17 +235,18 @@ inline ulong reduced_value(machine *m, uint kind, uint r)
         }                                                                                                    \
     }
 
-inline void reduce_global(__global ulong *acc, uint kind, ulong x)
+/* Accumulator `a`, whose window has this unit. */
+inline void reduce_global(const table *t, __global ulong *acc, uint kind, uint a, int unit, ulong x)
 {
     REDUCE(__global)
 }
 
-inline void reduce_local(__local ulong *acc, uint kind, ulong x)
+inline void reduce_local(const table *t, __local ulong *acc, uint kind, uint a, int unit, ulong x)
 {
     REDUCE(__local)
 }
 
-/* This work-item's row into a pair: rows, nulls, accumulators. */
+/* Adds this work-item's row to a pair: rows, nulls, accumulators. */
 #define REDUCE_ROW(space, reduce)                                                                            \
     {                                                                                                        \
         __global const ulong *args = t->shape + t->shape[SHAPE_ARGS],                                        \
@@ -254,7 +258,8 @@ inline void reduce_local(__local ulong *acc, uint kind, ulong x)
         for (uint a = 0; a < (uint)t->shape[SHAPE_N_ACCS]; a++) {                                            \
             uint kind = (uint)accs[4 * a], r = (uint)accs[4 * a + 1];                                        \
             if (STATE(r) == 0)                                                                               \
-                reduce(pair + (uint)accs[4 * a + 2], kind, reduced_value(m, kind, r));                       \
+                reduce(t, pair + (uint)accs[4 * a + 2], kind, a, (int)(long)accs[4 * a + 3],                 \
+                       reduced_value(m, kind, r));                                                           \
         }                                                                                                    \
     }
 
@@ -268,7 +273,7 @@ inline void reduce_row_local(const table *t, machine *m, __local ulong *pair)
     REDUCE_ROW(__local, reduce_local)
 }
 
-/* Whether the row counts. *ret_error: the highest state of what it needs, where that is an error. */
+/* Whether the row counts. *ret_error: the highest state of its operands, if that is an error. */
 inline bool row_counts(const table *t, machine *m, uint *ret_error)
 {
     ulong filter = t->shape[SHAPE_FILTER];
@@ -292,9 +297,9 @@ inline bool row_counts(const table *t, machine *m, uint *ret_error)
 typedef struct {
     uint gm_offset[THREAD_GROUPS_MAX], gm_end[THREAD_GROUPS_MAX]; /* of each thread group's part of a pool */
     uint sm_offset, sm_flag;
-    uint waiting[2]; /* whether a work-item has to look again, of this round and of the next */
+    uint waiting[2]; /* whether a work-item must look again, in this round and in the next */
     uint hits, local_hits, kept, full, bad_row, canaries;
-    uint far; /* the most slots between a pair's home and its bucket */
+    uint far; /* the maximum number of slots between a pair's home and its bucket */
 } block;
 
 /* A work-item's place for its next pair. */
@@ -303,8 +308,8 @@ typedef struct {
     uint round;
 } spare_pair;
 
-/* From `slot` on: the pair of these keys, or the first free slot. Reads only. *ret_free: it is a free slot.
- */
+/* From `slot` on: the pair with these keys, or the first free slot. Only reads. *ret_free: it is a free
+ * slot. */
 inline uint look_up(const table *t, machine *m, uint slot, ulong h, ulong nulls, ulong row, bool *ret_free,
                     uint *ret_word)
 {
@@ -325,9 +330,9 @@ inline uint look_up(const table *t, machine *m, uint slot, ulong h, ulong nulls,
 }
 
 /*
- * Some drivers end loops after a number of iterations, without a word; from then on every loop runs once. So
- * each work-item runs one more loop in the end and is counted `n` times if all went well: too few, and the
- * host does the launch's work again in smaller pieces.
+ * Some drivers end loops after a number of iterations without an error; from then on every loop runs once. So
+ * each work-item runs one more loop at the end and counts `n` times if all went well. If the count is too
+ * low, the host repeats the launch in smaller pieces.
  */
 inline void canary(volatile __local uint *count, uint n)
 {
@@ -335,8 +340,7 @@ inline void canary(volatile __local uint *count, uint n)
         atomic_inc(count);
 }
 
-/* A place for a pair: in sm_pool[] as long as there is room, then in this thread group's part of gm_pool[].
- */
+/* A place for a pair: in sm_pool[] while there is space, then in this thread group's part of gm_pool[]. */
 inline bool take_place(__local block *s, spare_pair *p, uint sm_pairs)
 {
     if (p->number == NOBODY && atomic_or(&s->sm_flag, 0) == 0) {
@@ -357,7 +361,7 @@ inline bool take_place(__local block *s, spare_pair *p, uint sm_pairs)
     return p->number != NOBODY;
 }
 
-/* The next round may begin: all work-items see the same. */
+/* The next round may begin: all work-items see the same state. */
 inline bool goes_on(__local block *s, spare_pair *p)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -372,8 +376,8 @@ inline void between(__local block *s, const spare_pair *p)
 }
 
 /*
- * The bucket's word of this work-item's keys, entered where they are new; 0: no room. All work-items call it,
- * those without a row with `pending` false.
+ * The bucket's word for this work-item's keys, which are entered if they are new; 0: no space. All work-items
+ * call it, those without a row with `pending` false.
  */
 inline uint find_or_enter(const table *t, machine *m, __local block *s, spare_pair *p, uint sm_pairs,
                           bool pending, ulong h, ulong nulls, ulong row)
@@ -420,7 +424,7 @@ inline void table_begin(table *t, __global const ulong *shape)
     t->n_keys = (uint)shape[SHAPE_N_KEYS];
 }
 
-/* Empties the block's tables, or takes them up where the launch before left them. */
+/* Clears the block's tables, or restores what the previous launch left. */
 inline void block_begin(const table *t, __local block *s, __global const ulong *sm_rest,
                         __global const uint *counter, uint fresh, uint gm_pairs, uint sm_pairs)
 {
@@ -447,8 +451,8 @@ inline void block_begin(const table *t, __local block *s, __global const ulong *
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/* Local memory does not outlive the launch. A place that was taken and never entered: nothing points to it.
- */
+/* Saves local memory, which does not outlive the launch. Nothing points to a place that was taken and never
+ * entered. */
 inline void block_end(const table *t, __local block *s, __global ulong *sm_rest, __global uint *counter,
                       uint sm_pairs)
 {
@@ -471,19 +475,18 @@ inline void block_end(const table *t, __local block *s, __global ulong *sm_rest,
 }
 
 /*
- * One launch of phase 1 or 2: rows first … end - 1 of the table, or of a block of it with the columns at byte
- * `index`, by all blocks. `fresh`: 1 when the blocks'
- * tables are to be emptied first. `hot_rows`: rows whose keys are hot, `n_hot` of them (phase 2, fresh):
- * every block enters all of them, with empty accumulators: they are the first of sm_pool[]. `sm_pairs`: room of sm_pool[]; `gm_pairs`: of
- * gm_pool[], a multiple of the thread groups. Only keys of the pass-th of `passes` ranges of hashes are taken
- * in.
+ * One launch of phase 1 or 2 by all blocks: rows first … end - 1 of the table, or of a block of it with the
+ * columns at byte `index`. `fresh`: 1 if the blocks' tables must be cleared first. `hot_rows`: `n_hot` rows
+ * whose keys are hot (phase 2, fresh). Every block enters all of them with empty accumulators, as the first
+ * pairs of sm_pool[]. `sm_pairs`: pairs of sm_pool[]; `gm_pairs`: pairs of gm_pool[], a multiple of the
+ * thread groups. Only keys of the pass-th of `passes` ranges of hashes are taken. `misfits`: see hash_layout.cl.
  */
 __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *rows_of, ulong index,
                              __global const ulong *shape, ulong first, ulong end, uint fresh, uint pass,
                              uint passes, uint canaries, __global const ulong *hot_rows, uint n_hot,
                              uint bucket_bits, uint gm_pairs, uint sm_pairs, __global uint *buckets,
                              __global ulong *gm_pool, __global ulong *sm_rest, __global uint *counters,
-                             __global uchar *scratch, ulong scratch_bytes, __local ulong *sm_pool)
+                             volatile __global int *misfits, __global uchar *scratch, ulong scratch_bytes, __local ulong *sm_pool)
 {
     __local block shared;
     uint b = (uint)get_group_id(0), t_id = (uint)get_local_id(0), n_threads = (uint)get_local_size(0);
@@ -499,6 +502,7 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
     t->shift = 64 - bucket_bits;
     t->gm_pool = gm_pool + (ulong)b * gm_pairs * t->stride;
     t->sm_pool = sm_pool;
+    t->misfits = misfits;
     sm_rest += (ulong)b * sm_pairs * t->stride;
     counters += b * BLOCK_WORDS;
     block_begin(t, &shared, sm_rest, counters, fresh, gm_pairs, sm_pairs);
@@ -544,7 +548,7 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
 
 /* ---- merging ---- */
 
-/* The pair `from` into the pair `to` of the same key. */
+/* Adds the pair `from` to the pair `to` with the same key. */
 inline void merge_pair(const table *t, __global ulong *to, __global const ulong *from)
 {
     __global const ulong *args = t->shape + t->shape[SHAPE_ARGS], *accs = t->shape + t->shape[SHAPE_ACCS];
@@ -556,10 +560,10 @@ inline void merge_pair(const table *t, __global ulong *to, __global const ulong 
     }
     for (uint a = 0; a < (uint)t->shape[SHAPE_N_ACCS]; a++) {
         uint kind = (uint)accs[4 * a], place = (uint)accs[4 * a + 2];
-        if (kind == ACC_SUM_SIGNED || kind == ACC_SUM_UNSIGNED)
+        if (kind == ACC_SUM_SIGNED || kind == ACC_SUM_UNSIGNED || kind == ACC_SUM_F64)
             ADD_128((volatile __global uint *)(to + place), from[place], from[place + 1])
         else
-            reduce_global(to + place, kind, from[place]);
+            reduce_global(t, to + place, kind, a, 0, from[place]);
     }
 }
 
@@ -581,7 +585,7 @@ inline bool same_pair(const table *t, __global const ulong *columns, __global co
     return true;
 }
 
-/* From `slot` on: the pair of the same keys, or the first free slot. Reads only. */
+/* From `slot` on: the pair with the same keys, or the first free slot. Only reads. */
 inline uint look_up_pair(const table *t, __global const ulong *columns, __global const uchar *rows_of,
                          uint slot, __global const ulong *pair, uint *ret_number)
 {
@@ -596,11 +600,11 @@ inline uint look_up_pair(const table *t, __global const ulong *columns, __global
 }
 
 /*
- * Merges pairs of blocks source_first … source_end - 1 into the global result. Work-group b takes the pairs
- * whose home slot in their block's buckets[] is in the b-th part of all, of that the part-th of `parts`
- * parts; a pair lies at most `far` slots behind its home. The result of work-group b has its own
- * buckets; the pool is one for all, filled from its beginning, so that the host reads what was used and no
- * more: counters[BLOCK_GM_USED] places of it are taken, or all where that is greater. Pairs without rows (hot
+ * Merges pairs of the blocks source_first … source_end - 1 into the global result. Work-group b takes the
+ * pairs whose home slot in their block's buckets[] is in the b-th part of all slots, and of that in the
+ * part-th of `parts` parts. A pair lies at most `far` slots after its home. The result of work-group b has
+ * its own buckets. The pool is common and filled from its beginning, so that the host reads only what was
+ * used: counters[BLOCK_GM_USED] places are taken, or all if that number is greater. Pairs without rows (hot
  * keys that did not occur, lost insertions) are left out.
  */
 __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *rows_of, ulong index,

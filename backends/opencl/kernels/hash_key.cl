@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A key's value in the form in which equal keys have equal words: NaNs are one, -0.0 is 0.0. */
+/* A key's value in a form in which equal keys have equal words: all NaNs are one, and -0.0 is 0.0. */
 inline ulong key_word(ulong w, uint how)
 {
     if (how == KEY_F32) {

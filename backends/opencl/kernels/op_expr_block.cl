@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program op.expr.block: what runs programs over vectors, and reductions of what these give. */
+/* Program op.expr.block: runs programs over vectors, and reduces their values. */
 #define OP_BLOCK_STYLE
 #define EXPR_TABLES
 /* clang-format off */
@@ -30,7 +30,7 @@
 #include "op_reduce.cl"
 /* clang-format on */
 
-/* `null_is_false`: of filters. A work-item takes every n-th batch. */
+/* `null_is_false` is for filters. A work-item takes every n-th batch. */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 op_map(__global const ulong *plan, ulong first, ulong rows, __global uchar *scratch, ulong scratch_bytes,
        __global uchar *y, uint kind, uint null_is_false, volatile __global uint *fail, OP_TABLES)

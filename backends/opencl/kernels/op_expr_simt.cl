@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program op.expr.simt: what runs programs over vectors, and reductions of what these give. */
+/* Program op.expr.simt: runs programs over vectors, and reduces their values. */
 #define EXPR_TABLES
 /* clang-format off */
 #include "op_lanes.cl"
@@ -29,7 +29,7 @@
 #include "op_reduce.cl"
 /* clang-format on */
 
-/* `null_is_false`: of filters. */
+/* `null_is_false` is for filters. */
 __kernel void op_map(__global const ulong *plan, ulong first, ulong rows, __global uchar *scratch,
                      ulong scratch_bytes, __global uchar *y, uint kind, uint null_is_false,
                      volatile __global uint *fail, OP_TABLES)

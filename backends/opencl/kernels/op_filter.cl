@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op.filter_count, op.filter_copy: a unit is a block of rows, a lane takes a run of 64. Behind op_lanes.cl. */
+/* op.filter_count, op.filter_copy: a unit is a block of rows, a lane takes a run of 64 rows. Included after
+ * op_lanes.cl. */
 
 LANE_KERNEL op_filter_count(__global const uchar *keep, ulong rows, __global ulong *counts)
 {
@@ -26,7 +27,8 @@ LANE_KERNEL op_filter_count(__global const uchar *keep, ulong rows, __global ulo
     }
 }
 
-/* Elements of `columns` a row, of `size` bytes each; block u's rows go to places[u] … places[u + 1] - 1 of y. */
+/* A row has `columns` elements of `size` bytes. Rows of block u go to rows places[u] … places[u + 1] - 1 of
+ * y. */
 LANE_KERNEL op_filter_copy(__global const uchar *keep, ulong rows, __global const uchar *x, ulong x_at,
                            ulong columns, uint size, __global const ulong *places, ulong base, __global uchar *y,
                            volatile __global uint *fail)

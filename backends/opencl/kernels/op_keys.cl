@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.keys, op.keys_combine, op.histogram. A unit is a block of OP_KEY_ROWS rows with a table of its own. Each
- * cell of it belongs to one lane, which adds what comes to it in the order of rows: no atomics, and the same sums
- * everywhere. A launch takes rows from … to - 1 of each block: where loops are short there are several. Behind
- * op_number.cl.
+ * op.keys, op.keys_combine, op.histogram. A unit is a block of OP_KEY_ROWS rows with its own table. Each cell
+ * of the table belongs to one lane, which adds its values in the order of rows: no atomics, and the same sums
+ * on every device. A launch takes rows from … to - 1 of each block; if loops are limited there are several
+ * launches. Included after op_number.cl.
  */
 #if OP_NUMBER == 1 || OP_NUMBER == 2
 
@@ -40,7 +40,7 @@ LANE_KERNEL op_keys(__global const uchar *keys, ulong k_at, uint key_kind, __glo
     }
 }
 
-/* Cells of keys that have no rows are 0, all NaNs alike. */
+/* Cells of keys without rows become 0, and all NaNs one. */
 __kernel void op_keys_tidy(__global T *tables, ulong rows, ulong cells)
 {
     const ulong row = get_global_id(0);
@@ -54,7 +54,7 @@ __kernel void op_keys_tidy(__global T *tables, ulong rows, ulong cells)
 #endif
 
 #if OP_NUMBER > 0
-/* One cell of y: `n` rows of `cells` a table; cells first … of a table, `count` of them. */
+/* One cell of y: combines `n` tables of `cells`; of each table `count` cells from `first` on. */
 __kernel void op_keys_combine(__global const T *tables, ulong n, ulong cells, ulong blocks, ulong first,
                               ulong count, uint function, __global T *y, volatile __global uint *fail)
 {
@@ -83,8 +83,55 @@ __kernel void op_keys_combine(__global const T *tables, ulong n, ulong cells, ul
 #endif
 
 #if OP_NUMBER == 1
+/* The key of element `i` (base/histogram.h), and about its value. */
+inline long bucket_key(__global const uchar *x, uint kind, ulong i, double *ret)
+{
+    *ret = number_at_f64(x, kind, i);
+    long bits;
+    switch (kind) {
+    case OP_F32:
+    case OP_F64:
+        bits = as_long(*ret + 0.0);
+        return bits ^ (long)((ulong)(bits >> 63) >> 1);
+    case OP_I32:
+        return ((__global const int *)x)[i];
+    case OP_U32:
+        return (long)((ulong)((__global const uint *)x)[i] ^ 0x8000000000000000UL);
+    case OP_U64:
+        return (long)(((__global const ulong *)x)[i] ^ 0x8000000000000000UL);
+    default:
+        return ((__global const long *)x)[i];
+    }
+}
+
+/* The last of n borders that is not above `key`, which is at or above the first one: `at`, one beside it, or
+ * searched. */
+inline ulong bucket_of(__global const long *border, ulong n, long key, ulong at)
+{
+    ulong low = 0, high = n;
+    if (key < border[at]) {
+        if (key >= border[at - 1])
+            return at - 1;
+        high = at - 1;
+    } else if (at + 1 == n || key < border[at + 1]) {
+        return at;
+    } else {
+        low = at + 1;
+    }
+    while (high - low > 1) {
+        ulong middle = low + (high - low) / 2;
+        if (key < border[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* `reached`, `first`, `last`, `half_low`, `per_width`: hac_buckets. */
 LANE_KERNEL op_histogram(__global const uchar *x, ulong x_at, uint kind, ulong rows, uint from, uint to, ulong n,
-                         double a, double b, __global ulong *tables)
+                         __global const long *border, ulong reached, long first_key, long last_key,
+                         double half_low, double per_width, __global ulong *tables)
 {
     const ulong first = UNIT * OP_KEY_ROWS;
     const uint end = (uint)min((ulong)to, rows - first);
@@ -100,10 +147,15 @@ LANE_KERNEL op_histogram(__global const uchar *x, ulong x_at, uint kind, ulong r
         SYNC;
         EACH_LANE
         {
-            double v = i + l < end ? number_at_f64(x, kind, x_at + first + i + l) : (double)NAN;
             MY(bin) = ~0UL;
-            if (v >= a && v <= b)
-                MY(bin) = min((ulong)((v - a) / (b - a) * (double)n), n - 1);
+            if (i + l < end) {
+                double v;
+                long key = bucket_key(x, kind, x_at + first + i + l, &v);
+                double guess = (v / 2 - half_low) * per_width;
+                if (key >= first_key && key <= last_key)
+                    MY(bin) = bucket_of(border, reached, key,
+                                        guess > 0 ? min((ulong)min(guess, 0x1p53), reached - 1) : 0UL);
+            }
             bins[l] = MY(bin);
         }
         SYNC;

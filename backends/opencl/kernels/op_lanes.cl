@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sub-operators: one source for both styles. The work of 64 lanes is done by a work-group of 64 work-items that
- * share local memory, or by one work-item that goes through the lanes (OP_BLOCK_STYLE): what lies between two
- * SYNC is done for each lane, what a lane keeps from one such part to the next is OWN.
+ * Sub-operators: one source for both styles. The work of 64 lanes is done by a work-group of 64 work-items
+ * that share local memory, or by one work-item that loops over the lanes (OP_BLOCK_STYLE). Code between two
+ * SYNC runs for each lane; what a lane keeps from one such part to the next is OWN.
  *
- * Nothing that a buffer holds is trusted: offsets and indices are checked where they are read, and what is wrong
- * is told in `fail`: the lowest row of each kind of failure.
+ * The contents of buffers are not trusted: offsets and indices are checked where they are read. `fail` gets
+ * the lowest row of each kind of failure.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef cl_khr_fp64
@@ -66,7 +66,7 @@ inline void note_failure(volatile __global uint *fail, uint what, ulong row)
     atomic_min(&fail[what], (uint)row);
 }
 
-/* Element `i` of an index; negative ones are above all others. */
+/* Element `i` of an index. Negative elements become very large. */
 inline ulong index_at(__global const uchar *index, uint kind, ulong i)
 {
     switch (kind) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op.gemv, op.gemm, op.spmv, op.row_reduce, op.arg_rows. Behind op_number.cl. */
+/* op.gemv, op.gemm, op.spmv, op.row_reduce, op.arg_rows. Included after op_number.cl. */
 
 #define GEMM_ROWS  16
 #define GEMM_DEPTH 64
@@ -39,7 +39,7 @@ LANE_KERNEL op_gemv(__global const T *a, ulong a_at, __global const T *x, ulong 
     }
 }
 
-/* A unit is GEMM_ROWS rows of 64 columns of C; `rows` of A lie from a_at on. */
+/* A unit is GEMM_ROWS rows of 64 columns of C. `rows` rows of A begin at a_at. */
 LANE_KERNEL op_gemm(__global const T *a, ulong a_at, __global const T *b, ulong rows, ulong depth, ulong columns,
                     __global T *c, volatile __global uint *fail)
 {
@@ -95,8 +95,8 @@ LANE_KERNEL op_gemm(__global const T *a, ulong a_at, __global const T *b, ulong 
 }
 
 /*
- * Rows of a sparse matrix: `offsets` of `rows` rows and one more; entries `base` … base + entries - 1 lie at
- * `indices` + i_at, `values` + v_at. false: its offsets do not ascend or lie outside.
+ * Rows of a sparse matrix: `offsets` has one more than `rows`; entries `base` … base + entries - 1 are at
+ * `indices` + i_at and `values` + v_at. Returns false if the offsets descend or lie outside.
  */
 inline bool row_at(__global const ulong *offsets, ulong o_at, ulong row, ulong base, ulong entries, ulong *from,
                    ulong *to)
@@ -107,7 +107,7 @@ inline bool row_at(__global const ulong *offsets, ulong o_at, ulong row, ulong b
     return a >= base && a <= b && b - base <= entries;
 }
 
-/* A row's sum of floats is of four lanes (hac/op.h); of integers, which may leave their range, of one. */
+/* A row's sum of floats has four lanes (hac/op.h). A sum of integers has one, since it may overflow. */
 #if OP_NUMBER < 2
 #define SPMV_LANES 4
 #else
@@ -158,7 +158,8 @@ inline bool row_at(__global const ulong *offsets, ulong o_at, ulong row, ulong b
 }
 #endif
 
-/* `columns` 0: rows lie by `offsets`. `ones`: all values are 1, and none are there. `counts`: y is u64, of entries. */
+/* `columns` 0: rows are found by `offsets`. `ones`: all values are 1 and not stored. `counts`: y is u64, the
+ * number of entries. */
 __kernel void op_row_reduce(__global const ulong *offsets, ulong o_at, __global const uchar *values, ulong v_at,
                             uint ones, uint kind, ulong base, ulong entries, ulong columns, ulong rows, uint function,
                             uint counts, __global T *y, volatile __global uint *fail)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program op.move: op.gather, op.scatter; a work-item moves an element. */
+/* Program op.move: op.gather, op.scatter. A work-item moves one element. */
 /* clang-format off */
 #include "op_lanes.cl"
 /* clang-format on */
@@ -39,7 +39,7 @@ __kernel void op_winners_clear(__global uint *winners, ulong rows)
         winners[get_global_id(0)] = 0;
 }
 
-/* Of each row of y the last row of x that goes there, + 1. */
+/* For each row of y: 1 + the last row of x that goes there. */
 __kernel void op_winners(__global const uchar *index, uint kind, ulong x_rows, ulong rows,
                          volatile __global uint *winners, volatile __global uint *fail)
 {

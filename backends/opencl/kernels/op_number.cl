@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number T that sub-operators compute with: OP_NUMBER is 0 f32, 1 f64, 2 i64, 3 u64. Behind op_lanes.cl, and
- * again for each number. */
+/* The type of number T that sub-operators compute with: OP_NUMBER is 0 f32, 1 f64, 2 i64, 3 u64. Included
+ * after op_lanes.cl, once for each type. */
 #undef T
 #undef NAME
 #undef LOWEST
@@ -45,7 +45,7 @@
 #define LESS(a, b)         ((a) < (b))
 #define TIDIED(a)          (a)
 
-/* *bad becomes nonzero where a sum leaves its 64 bits. */
+/* *bad becomes nonzero if a sum does not fit 64 bits. */
 inline T NAME(add)(T a, T b, uint *bad)
 {
     T sum = (T)((ulong)a + (ulong)b);
@@ -111,7 +111,7 @@ inline T NAME(number_at)(__global const uchar *x, uint kind, ulong i)
     }
 }
 
-/* What a sum adds, or a least or greatest one is taken of. */
+/* The value that is summed, or whose minimum or maximum is taken. */
 inline T NAME(term)(uint function, T x, uint *bad)
 {
     switch (function) {
@@ -125,7 +125,7 @@ inline T NAME(term)(uint function, T x, uint *bad)
     }
 }
 
-/* Whether `v` takes the place of `than`, of MIN, MAX and LARGEST. */
+/* Whether `v` replaces `than`, for MIN, MAX and LARGEST. */
 inline bool NAME(replaces)(uint function, T v, T than)
 {
     return function == OP_MIN || function == OP_ARGMIN ? LESS(v, than) : LESS(than, v);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs op.<number>.block: the sub-operators of one number, OP_NUMBER, for a work-item that owns a block. */
+/* Programs op.<number>.block: the sub-operators for one type of number, OP_NUMBER. A work-item owns a
+ * block. */
 #define OP_BLOCK_STYLE
 /* clang-format off */
 #include "op_lanes.cl"

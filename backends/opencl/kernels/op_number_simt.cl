@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs op.<number>.simt: the sub-operators of one number, OP_NUMBER, for lock-step work-items. */
+/* Programs op.<number>.simt: the sub-operators for one type of number, OP_NUMBER, with work-items in
+ * lock-step. */
 /* clang-format off */
 #include "op_lanes.cl"
 #include "op_number.cl"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op.reduce, op.combine: a unit is a block of rows. Behind op_number.cl. */
+/* op.reduce, op.combine: a unit is a block of rows. Included after op_number.cl. */
 
-/* Partial of each block of `rows` rows of x (and y, of PRODUCTS) from elements x_at, y_at on. */
+/* The partial result of each block of `rows` rows of x (and y, for PRODUCTS), from elements x_at and y_at
+ * on. */
 LANE_KERNEL NAME(op_reduce)(__global const uchar *x, ulong x_at, __global const uchar *y, ulong y_at, uint kind,
                             ulong rows, uint function, __global T *partials, volatile __global uint *fail)
 {
@@ -43,7 +44,8 @@ LANE_KERNEL NAME(op_reduce)(__global const uchar *x, ulong x_at, __global const 
     }
 }
 
-/* Which one: a partial is the value (8 bytes) and the row's number, which counts from `number` on. */
+/* ARGMIN and ARGMAX: a partial result is the value (8 bytes) and the row's number, counted from `number`
+ * on. */
 LANE_KERNEL NAME(op_arg)(__global const uchar *x, ulong x_at, uint kind, ulong rows, uint function, ulong number,
                          __global ulong *partials)
 {

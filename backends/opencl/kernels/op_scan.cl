@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* op.scan_sums, op.scan: a unit is a block of rows, a lane takes a run of 64 rows. Behind op_number.cl. */
+/* op.scan_sums, op.scan: a unit is a block of rows, a lane takes a run of 64 rows. Included after
+ * op_number.cl. */
 
-/* `writes` 0: only the total of each block. `carries`: what each block begins with. */
+/* `writes` 0: only the total of each block. `carries`: the carry into each block. */
 LANE_KERNEL op_scan(__global const uchar *x, ulong x_at, uint kind, ulong rows, uint function, uint exclusive,
                     uint writes, __global const T *carries, __global T *y, __global T *totals,
                     volatile __global uint *fail)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both styles of op.map share: tables of the operands, and a value's way into its vector. */
+/* What both styles of op.map share: tables of the operands, and how a value is stored in its vector. */
 
 #define OP_TABLES                                                                                            \
     __global const uchar *t0, __global const uchar *t1, __global const uchar *t2, __global const uchar *t3,  \
@@ -13,7 +13,8 @@
     (m)->tables[5] = t5;                                                                                     \
     (m)->tables[6] = t6
 
-/* `bits` of a machine's value, f32 in the low half, as an element of `kind`; NaNs are all alike. */
+/* Stores the `bits` of a machine's value (an f32 in the low half) as an element of `kind`. All NaNs become
+ * one. */
 inline void store_value(__global uchar *y, uint kind, ulong i, ulong bits)
 {
     switch (kind) {

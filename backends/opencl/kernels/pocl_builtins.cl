@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In front of a program for PoCL, in place of its header of OpenCL's functions: 15,000 declarations, which take
- * longer to read than a program of ours to compile. Of each function that is here there are all of its
- * overloads for scalars, so that the one that is called is the same with either header; what is missing ends the
- * compilation, and the program is compiled with PoCL's own header (program.c).
+ * Replaces PoCL's header of OpenCL functions, whose 15,000 declarations take longer to read than one of our
+ * programs takes to compile. Each function has all of its overloads for scalars, so the same one is called
+ * with either header. If a function is missing, the compilation fails, and the program is compiled with
+ * PoCL's own header (program.c).
  */
 #define OVERLOAD __attribute__((overloadable))
 #define CONST    OVERLOAD __attribute__((const))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Does this device compute at all? Each kernel has an answer that is known beforehand (codelets/selftest.c).
- */
+/* Does this device compute at all? The answer of each kernel is known beforehand
+ * (codelets/common/selftest.c). */
 #pragma OPENCL FP_CONTRACT OFF
 
 /*
- * One work-item. result[0]: the sum of n values, in 16 lanes. result[1]: how often a loop of so many iterations, in
- * steps of the first value, goes round; its condition reads memory so that no compiler folds it. Two launches, as
- * llvmpipe counts the rounds of all loops together, but one kernel, as compilers take as long again for another.
+ * One work-item. result[0]: the sum of n values, in 16 lanes. result[1]: the number of iterations of a loop
+ * in steps of the first value; its condition reads memory, so that no compiler folds the loop. There are two
+ * launches, since llvmpipe counts the iterations of all loops together, but one kernel, since compilers take
+ * as long again for another.
  */
 __kernel void selftest_sum(__global const uint16 *data, uint n_vectors, uint iterations,
                            __global ulong *result)
@@ -26,7 +26,7 @@ __kernel void selftest_sum(__global const uint16 *data, uint n_vectors, uint ite
     result[1] = done;
 }
 
-/* Each work-group turns its slice around through local memory. */
+/* Each work-group reverses its slice through local memory. */
 __kernel void selftest_local(__global uint *data, __local uint *tile)
 {
     size_t local_id = get_local_id(0), size = get_local_size(0), at = get_global_id(0);

@@ -2,10 +2,10 @@
 /*
  * Bitonic sort, block style: a work-item (local size 1) owns a block and works on whole 512-bit vectors.
  *
- * A tile is 16 vectors in registers. Inside a tile the strides of whole vectors are min and max; the
- * shorter ones work on pairs of vectors: one shuffle a vector swaps "which vector" with one lane bit, so
- * that each stride is a min and a max again (pair_merge), and one shuffle at the end puts lanes back.
- * Longer strides go four at a time over 16 registers (group), on memory that the cache holds.
+ * A tile is 16 vectors in registers. Inside a tile, strides of whole vectors are min and max. Shorter strides
+ * work on pairs of vectors: one shuffle for each vector swaps "which vector" with one lane bit, so that each
+ * stride is a min and a max again (pair_merge); one shuffle at the end restores the lanes. Longer strides go
+ * four at a time over 16 registers (group), on memory that is in cache.
  */
 #include "sort_bitonic_item.cl"
 #include "sort_bitonic_vector.cl"
@@ -118,7 +118,7 @@ INLINE void tile_merge(tile_t *t)
         t->r##b = y;                                                                                          \
     }
 
-/* Columns that are sorted become runs of 16 items. */
+/* Sorted columns become runs of 16 items. */
 INLINE void tile_transpose(tile_t *t)
 {
 #if LANES == 16
@@ -137,7 +137,7 @@ INLINE void tile_transpose(tile_t *t)
     SWAP(swap1, 8, a) SWAP(swap1, 9, b) SWAP(swap1, c, e) SWAP(swap1, d, f)
     SWAP(couple, 0, 1) SWAP(couple, 2, 3) SWAP(couple, 4, 5) SWAP(couple, 6, 7)
     SWAP(couple, 8, 9) SWAP(couple, a, b) SWAP(couple, c, d) SWAP(couple, e, f)
-    /* Column l is now in vectors l and 8 + l: make that 2 l and 2 l + 1. */
+    /* Column l is in vectors l and 8 + l now: move it to 2 l and 2 l + 1. */
     tile_t c = *t;
     t->r1 = c.r8;
     t->r2 = c.r1;
@@ -159,8 +159,8 @@ INLINE void tile_transpose(tile_t *t)
 #define REVERSE(a) t->r##a = v_reverse(t->r##a);
 
 /*
- * Sorts a tile. The lanes of an upper half may stay reversed after the mirror step where the subset is
- * finished at once: strides of whole vectors do not see it, and the shorter ones sort either way round.
+ * Sorts a tile. If the subset is finished at once, the lanes of an upper half may stay reversed after the
+ * mirror step: strides of whole vectors do not see it, and shorter strides sort either way.
  */
 INLINE void tile_sort(tile_t *t)
 {
@@ -198,9 +198,9 @@ INLINE void tile_sort(tile_t *t)
 }
 
 /*
- * A group: `k` steps (1 … 4) on 2^k rows, `rows` items apart, over 16 >> k neighbouring vectors from
- * column `column`. As `mirror`, the first of them compares row j with row 2^k - 1 - j and column c with
- * rows - 1 - c: the upper rows are then taken from the mirrored column, their lanes reversed.
+ * A group: `k` steps (1 … 4) on 2^k rows, `rows` items apart, over 16 >> k neighbouring vectors from column
+ * `column`. With `mirror`, the first step compares row j with row 2^k - 1 - j and column c with column rows -
+ * 1 - c: the upper rows are taken from the mirrored column, with their lanes reversed.
  */
 #define ROW(v) ((v) >> (4 - k))
 #define COL(v) (column + ((v) & ((16 >> k) - 1)) * LANES)
@@ -225,7 +225,7 @@ INLINE void group_steps(tile_t *t, const int k, const int mirror)
         stride1(t);
 }
 
-/* The same, in place, where the subset is finished afterwards: lanes stay reversed. */
+/* In place, if the subset is finished afterwards: lanes stay reversed. */
 INLINE void group_in_block(__global item_t *x, uint rows, uint column, const int k, const int mirror)
 {
     tile_t t;
@@ -277,7 +277,7 @@ INLINE void groups_in_block(__global item_t *x, uint items, uint rows, uint k, u
     }
 }
 
-/* The steps of strides 2^(from-1) … 2^to (as `mirror`, the first of them is a mirror in runs of 2^from). */
+/* The steps of strides 2^(from-1) … 2^to. With `mirror`, the first of them is a mirror in runs of 2^from. */
 static void strides_in_block(__global item_t *x, uint items, uint from, uint to, uint mirror)
 {
     while (from > to) {
@@ -303,9 +303,9 @@ static void tiles_merge(__global item_t *x, uint items)
 }
 
 /*
- * On 2^b items, as `mirror` subsets from … b, else the last `from` steps of one subset. Subsets that lie in
- * a chunk are done chunk by chunk; each further one takes its strides above a chunk (i = -1), then chunks.
- * One loop for all of it, since compilers copy the passes into every place that calls them.
+ * On 2^b items: with `mirror` the subsets from … b, else the last `from` steps of one subset. Subsets that
+ * fit a chunk are done chunk by chunk. Each further subset takes its strides above a chunk first (i = -1),
+ * then chunks. It is one loop, since compilers copy the passes into every place that calls them.
  */
 static void block_passes(__global item_t *x, uint b, uint from, uint mirror)
 {
@@ -375,10 +375,10 @@ static void v_store_slow(__global item_t *x, ulong i, ulong valid, vec_t a)
 
 /* ---- long strides through a scratch that the cache holds ---------------------------------------- */
 
-/* A unit of bitonic_merge: `chunk` columns from `column` of the rows x[i * row] (i < 2^steps), of which
- * items at and past `valid` are virtual. In the scratch a row has `chunk` items. Where `valid` cuts one of
- * its vectors the unit is `careful`: there are few of those, so that the code for a part of a vector need not
- * stand beside each load and store, which compilers took seconds for. */
+/* A unit of bitonic_merge: `chunk` columns from `column` of the rows x[i * row] (i < 2^steps), of which items
+ * at and past `valid` are virtual. In the scratch a row has `chunk` items. If `valid` divides one of its
+ * vectors, the unit is `careful`. There are few such units, so the code for a part of a vector need not
+ * follow each load and store, for which compilers took seconds. */
 typedef struct {
     __global item_t *x;
     ulong valid, row, column;
@@ -395,7 +395,7 @@ INLINE uint unit_is_cut(const unit_t *u)
     return c >= u->column && c < u->column + u->chunk;
 }
 
-/* Item of column `c` of the unit in row `r`; in the upper half of a mirror, counted from the other end. */
+/* The item of column `c` of the unit in row `r`; counted from the other end in the upper half of a mirror. */
 INLINE ulong unit_at(const unit_t *u, uint r, uint c, int upper)
 {
     return r * u->row + (upper ? u->row - LANES - (u->column + c) : u->column + c);
@@ -419,8 +419,8 @@ INLINE void unit_store(const unit_t *u, uint r, uint c, int upper, vec_t a, int 
         v_store_slow(u->x, i, u->valid, a);
 }
 
-/* Vector v of a group of k steps: its row (groups have rows j * apart + offset; in the upper half of a
- * mirror the offset is mirrored, too) and its column. */
+/* Vector v of a group of k steps: its row and its column. Groups have rows j * apart + offset; in the upper
+ * half of a mirror the offset is mirrored, too. */
 #define U_UPPER(v) (mirror && ROW(v) >= 1 << (k - 1))
 #define U_ROW(v) (ROW(v) * apart + (U_UPPER(v) ? apart - 1 - offset : offset))
 #define U_COL(v) (c + ((v) & ((16 >> k) - 1)) * LANES)
@@ -439,7 +439,7 @@ INLINE void unit_store(const unit_t *u, uint r, uint c, int upper, vec_t a, int 
     for (uint v = 0; v < 16; v++)                                                                             \
         unit_store(u, row_of_v, U_COL(v), upper_of_v, part[v], 1);
 
-/* First k of the unit's steps: from memory to the scratch, or to memory if those are all. */
+/* The first k steps of the unit: from memory to the scratch, or to memory if there are no more. */
 INLINE void unit_first(const unit_t *u, __local item_t *scratch, const int k, const int mirror, const int all)
 {
     const uint apart = 1u << (u->steps - k);
@@ -468,7 +468,7 @@ INLINE void unit_first(const unit_t *u, __local item_t *scratch, const int k, co
         }
 }
 
-/* Last k of the unit's steps: from the scratch to memory. */
+/* The last k steps of the unit: from the scratch to memory. */
 INLINE void unit_second(const unit_t *u, const __local item_t *scratch, const int k)
 {
     const uint rows = 1u << u->steps;
@@ -546,7 +546,7 @@ static void unit_long(const unit_t *u, __local item_t *scratch)
  * which the launch's range begins (64-byte aligned, a multiple of a block), or, in the kernels for single
  * steps, `…_base`, the item of the array at which the window begins. `valid` counts from the range's start.
  */
-/* log2 of as much of a block as its items need: subsets and strides beyond find only virtual partners. */
+/* log2 of the part of a block that its items need. Later subsets and strides find only virtual partners. */
 INLINE uint block_needed(uint b, uint have)
 {
     while (b > TILE_LOG2 && have <= 1u << (b - 1))
@@ -554,8 +554,8 @@ INLINE uint block_needed(uint b, uint have)
     return b;
 }
 
-/* Subsets 1 … b in every block of 2^b items, b >= TILE_LOG2, from keys to items. `index` is the number of
- * the range's first item. The scratch holds one block, for the one that is not whole. */
+/* Subsets 1 … b in every block of 2^b items, b >= TILE_LOG2, from keys to items. `index` is the number of the
+ * range's first item. The scratch holds one block, for the incomplete block. */
 __kernel void bitonic_block(__global const key_t *in, __global item_t *data, __global item_t *scratch,
                             ulong in_first, ulong data_first, ulong valid, ulong index, uint b, ORDER_PARAMS)
 {
@@ -591,8 +591,8 @@ __kernel void bitonic_block(__global const key_t *in, __global item_t *data, __g
             data[data_first + first + i] = x[i];
 }
 
-/* Last t steps of a subset in every block of 2^b items, TILE_LOG2 <= t <= b or t = 0. As `last` the items
- * go on to `final` as keys or indices (which may be the same memory where items are keys). */
+/* The last t steps of a subset in every block of 2^b items; TILE_LOG2 <= t <= b, or t = 0. With `last`, items
+ * go to `final` as keys or indices (keys may use the same memory). */
 __kernel void bitonic_tail(__global item_t *data, __global uint *final, __global item_t *scratch,
                            ulong data_first, ulong final_first, ulong valid, uint b, uint t, uint last,
                            uint wide, ORDER_PARAMS)
@@ -620,10 +620,10 @@ __kernel void bitonic_tail(__global item_t *data, __global uint *final, __global
             block[i] = x[i];
 }
 
-/* Steps of strides 2^(from-1) … 2^to in runs of 2^from items; 1 <= from - to <= 8, to >= TILE_LOG2. As
- * `mirror` the first is a mirror in the run. A work-item takes one unit: `chunk` columns (a multiple of
- * 8 vectors that divides 2^to; from five steps on of 4) of one run; units are numbered run by run.
- * Scratch: chunk << (from - to) items where there are more than four steps. */
+/* Steps of strides 2^(from-1) … 2^to in runs of 2^from items; 1 <= from - to <= 8, to >= TILE_LOG2. With
+ * `mirror`, the first step is a mirror in the run. A work-item takes one unit: `chunk` columns of one run (a
+ * multiple of 8 vectors that divides 2^to; of 4 vectors from five steps on). Units are numbered run by run.
+ * Scratch: chunk << (from - to) items if there are more than four steps. */
 __kernel void bitonic_merge(__global item_t *data, __local item_t *scratch, ulong data_first, ulong valid,
                             ulong first_unit, uint from, uint to, uint mirror, uint chunk)
 {
@@ -646,8 +646,8 @@ __kernel void bitonic_merge(__global item_t *data, __local item_t *scratch, ulon
 
 /* ---- any single step, any alignment ------------------------------------------------------------- */
 
-/* Comparators first … first + count - 1 of the step of stride 2^log2 (as `mirror`: of the mirror in runs
- * of 2^(log2 + 1)), numbered through the array; `per` a work-item. `valid` is the array's length. */
+/* Comparators first … first + count - 1 of the step of stride 2^log2 (with `mirror`: of the mirror in runs of
+ * 2^(log2 + 1)), numbered through the array; `per` for each work-item. `valid` is the array's length. */
 __kernel void bitonic_step(__global item_t *lo, __global item_t *hi, ulong lo_base, ulong hi_base,
                            ulong valid, ulong first, ulong count, uint per, uint log2, uint mirror)
 {
@@ -666,7 +666,7 @@ __kernel void bitonic_step(__global item_t *lo, __global item_t *hi, ulong lo_ba
     }
 }
 
-/* Items first … first + count - 1 from their keys, `per` a work-item. */
+/* Items first … first + count - 1 from their keys, `per` for each work-item. */
 __kernel void bitonic_map(__global const key_t *in, __global item_t *data, ulong in_base, ulong data_base,
                           ulong first, ulong count, uint per, ORDER_PARAMS)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What both styles of the bitonic sort share: keys, items, the order. Included by them.
+ * What both styles of the bitonic sort share: keys, items, the order.
  *
- * Built with -D HAC_KEY_BITS=32|64 (the input) and -D HAC_ARGSORT=0|1|2 (0: keys; 1: indices below 2^32;
- * 2: any index). The item, what is sorted in memory between the passes, is
+ * Built with -D HAC_KEY_BITS=32|64 (the input) and -D HAC_ARGSORT=0|1|2 (0: keys; 1: indices below 2^32; 2:
+ * any index). An item is what is sorted in memory between the passes:
  *
  *     keys, 32 bits     uint: the mapped key
  *     keys, 64 bits     ulong: the mapped key
- *     argsort 1, 32     ulong: mapped key << 32 | index; ties go by index for free
+ *     argsort 1, 32     ulong: mapped key << 32 | index, which orders ties by index
  *     argsort 2 or 64   ulong2: mapped key, index
  *
  * Every comparator puts the smaller item at the lower index. Items at and past `valid` are virtual: they
@@ -42,7 +42,7 @@ typedef uint item_t;
 
 typedef struct {
     key_t flip, sign, rotate, reverse;
-    key_t nan; /* argsort of floats: bit patterns above it without their sign bit are NaNs; else all ones */
+    key_t nan; /* argsort of floats: bit patterns above it, without the sign bit, are NaNs; else all ones */
 } order_t;
 
 INLINE key_t key_map(order_t o, key_t x)
@@ -50,7 +50,7 @@ INLINE key_t key_map(order_t o, key_t x)
     key_t negative = (key_t)((skey_t)x >> KEY_SHIFT);
     key_t m = ((x ^ (negative & o.flip) ^ o.sign) - o.rotate) ^ o.reverse;
 #if HAC_ARGSORT
-    /* All NaNs are one key. The mask drops the sign bit for floats, nothing for integers. */
+    /* All NaNs are one key. For floats the mask removes the sign bit. */
     m = (x & (o.flip | ~o.sign)) > o.nan ? ~(key_t)0 ^ o.reverse : m;
 #endif
     return m;
@@ -94,7 +94,7 @@ INLINE int item_greater(item_t a, item_t b)
 #endif
 }
 
-/* The last pass: an item as the result has it. `wide`: indices are ulong (one program has both). */
+/* The last pass: an item in the form of the result. `wide`: indices are ulong (one program has both). */
 INLINE void finish(order_t o, __global uint *final, ulong i, item_t a, uint wide)
 {
 #if PAIR

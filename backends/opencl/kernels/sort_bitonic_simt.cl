@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bitonic sort, simt style: work-items side by side, neighbours on neighbouring items. A work-group sorts
- * and merges a block in local memory; long strides go up to three at a time in registers, a column a
- * work-item. The kernels and their parameters are those of sort_bitonic_block.cl; any local size.
- * Barriers stand where all work-items of a group come by: loop bounds do not depend on the work-item.
+ * Bitonic sort, lock-step style: neighbouring work-items work on neighbouring items. A work-group sorts and
+ * merges a block in local memory. Long strides go up to three at a time in registers, one column for each
+ * work-item. The kernels and their parameters are those of sort_bitonic_block.cl, with any local size. All
+ * work-items of a group reach each barrier, since loop bounds do not depend on the work-item.
  */
 #include "sort_bitonic_item.cl"
 
@@ -77,13 +77,13 @@ INLINE void order(item_t *a, item_t *b)
     *b = swap ? x : y;
 }
 
-/* Item of row `r` of 2^steps: upper rows of a mirror are met at the mirrored column. */
+/* The item of row `r` of 2^steps. Upper rows of a mirror are taken from the mirrored column. */
 INLINE ulong row_item(uint r, uint rows, ulong row, ulong column, uint mirror)
 {
     return r * row + (mirror && r >= rows / 2 ? row - 1 - column : column);
 }
 
-/* `steps` steps on one column of 8 rows in registers, of which rows at and above 2^steps do not exist. */
+/* `steps` steps on one column of 8 rows in registers; rows at and above 2^steps do not exist. */
 INLINE void column_steps(__global item_t *x, ulong valid, ulong row, ulong column, uint steps, uint mirror)
 {
     const uint rows = 1u << steps;
@@ -105,7 +105,7 @@ INLINE void column_steps(__global item_t *x, ulong valid, ulong row, ulong colum
     }
 }
 
-/* A work-group takes `chunk` columns (at most its local size) of one run; the scratch is not used. */
+/* A work-group takes `chunk` columns (at most its local size) of one run. The scratch is not used. */
 __kernel void bitonic_merge(__global item_t *data, __local item_t *scratch, ulong data_first, ulong valid,
                             ulong first_unit, uint from, uint to, uint mirror, uint chunk)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors of items for the block style of the bitonic sort: 512 bits of keys (16 or 8 lanes), and as much
- * of indices where an item is a pair. Included behind sort_bitonic_item.cl.
+ * Vectors of items for the block style of the bitonic sort: 512 bits of keys (16 or 8 lanes), and as many
+ * bits of indices if an item is a pair. Included after sort_bitonic_item.cl.
  */
 #if !PAIR && !HAC_ARGSORT && HAC_KEY_BITS == 32
 #define LANES_LOG2 4
@@ -11,7 +11,7 @@
 #define LANES (1 << LANES_LOG2)
 #define TILE_LOG2 (4 + LANES_LOG2)
 #define TILE (1 << TILE_LOG2)
-/* Items of a chunk that the first-level cache holds (32 KiB). */
+/* Items of a chunk that fits the first-level cache (32 KiB). */
 #define CHUNK_LOG2 (PAIR ? 11 : 9 + LANES_LOG2)
 
 #if LANES == 16
@@ -20,8 +20,8 @@ typedef uint16 lanes_t;
 typedef ulong8 lanes_t;
 #endif
 
-/* Lanes of a, then of b, by number. The built-in is one shuffle for LLVM; shuffle2 and literals made of
- * parts come out of it as several. */
+/* Lanes of a, then of b, by number. The built-in is one shuffle for LLVM; shuffle2 and literals made of parts
+ * become several. */
 #ifdef __clang__
 #define SHUFFLE8(i, j, k, l, m, n, o, p) __builtin_shufflevector(a, b, i, j, k, l, m, n, o, p)
 #define SHUFFLE16(i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x)                                               \
@@ -89,7 +89,7 @@ INLINE lanes_t restore_b(lanes_t a, lanes_t b)
 {
     return SHUFFLE16(4, 20, 6, 22, 5, 21, 7, 23, 12, 28, 14, 30, 13, 29, 15, 31);
 }
-/* For the transpose: exact swaps of "which vector" with lane bit 2 and 0. */
+/* For the transpose: exact swaps of "which vector" with lane bits 2 and 0. */
 INLINE lanes_t swap2_lo(lanes_t a, lanes_t b)
 {
     return SHUFFLE16(0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
@@ -201,7 +201,7 @@ INLINE vec_t v_reverse(vec_t a)
 #endif
 }
 
-/* The comparator, on all lanes: the smaller item to *a. */
+/* The comparator on all lanes: the smaller item goes to *a. */
 INLINE void cx(vec_t *a, vec_t *b)
 {
 #if PAIR
@@ -218,7 +218,7 @@ INLINE void cx(vec_t *a, vec_t *b)
 #endif
 }
 
-/* Vector access at items that are a multiple of LANES. */
+/* Access to vectors at items that are a multiple of LANES. */
 #if PAIR
 #define DEFINE_ACCESS(space, suffix)                                                                          \
     INLINE vec_t v_load##suffix(const space item_t *p)                                                        \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of HAC_KEY_BITS bits as radix sorts see them, and indices of HAC_INDEX_BYTES bytes beside them (0: none). */
+/* Keys of HAC_KEY_BITS bits in the form of radix sorts, and indices of HAC_INDEX_BYTES bytes beside them (0:
+ * none). */
 #if HAC_KEY_BITS == 64
 typedef ulong key;
 #else
@@ -13,7 +14,7 @@ typedef ulong number;
 typedef uint number;
 #endif
 
-/* base/type.h: four masks that make unsigned comparison the job's order; `top` makes all NaNs one key where only
+/* base/type.h: four masks that make unsigned comparison the job's order. `top` makes all NaNs one key if only
  * the order of indices is wanted (all ones: keep them). */
 typedef struct {
     key flip, sign, rotate, reverse, top;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A leaf's bins of about KEYS_A_BIN keys: filled by value, sorted by a network, written one behind the other.
- * Included by sort_radix_leaf.cl once for each width of slots: SLOT_BITS is that of a key, or 16, where the
- * keys of a bin differ in so many bits: half as many cache lines then wait for their next key, and a row of
- * the network has twice the bins. BINS(name) is a name with the width.
+ * A leaf's bins of about KEYS_A_BIN keys: filled by value, sorted by a network, written one after the other.
+ * sort_radix_leaf.cl includes this file once for each width of slots. SLOT_BITS is the width of a key, or 16
+ * if the keys of a bin differ in 16 bits at most: then half as many cache lines wait for their next key, and
+ * a row of the network has twice the bins. BINS(name) is a name with the width.
  *
- * So many bins are a group, whose rows lie in one register of most processors: with wider vectors the network
- * would have more rows than there are registers. 64-bit rows are signed, as processors can compare those.
+ * A group is as many bins as fit a row in one register of most processors: with wider vectors the network
+ * would have more rows than there are registers. 64-bit rows are signed, since processors can compare signed
+ * rows.
  */
 #undef BINS
 #undef GROUP
@@ -63,7 +64,7 @@ typedef uint4 BINS(row_ids);
 #if SLOT_BITS == 16
 typedef ushort16 BINS(loose_row) __attribute__((aligned(2)));
 #define VALUES_OF const ushort *
-/* In a slot is what a key has more than its bin's lowest. */
+/* A slot holds the difference between a key and its bin's lowest value. */
 #define KEY_OF(value, lowest)   ((key)(value) + (lowest))
 #define KEYS_OF(column, lowest) (convert_uint16(*(const BINS(loose_row) *)(column)) + (keys)(lowest))
 #else
@@ -74,8 +75,8 @@ typedef loose_part BINS(loose_row);
 #endif
 typedef BINS(row_ids) BINS(loose_ids) __attribute__((aligned(4)));
 
-/* `bin`: of each value. Places first, four at a time, whose lines are fetched; without that each store waits.
- */
+/* `bin`: of each value. Positions are computed first, four at a time, and their lines are prefetched;
+ * otherwise each store would wait. */
 inline void BINS(into_bins)(VALUES_OF v, uint n, uint *bin, uint *at, __global BINS(slot) *restrict slots)
 {
     size_t k = 0;
@@ -111,9 +112,9 @@ inline void BINS(into_bins)(VALUES_OF v, uint n, uint *bin, uint *at, __global B
 }
 
 /*
- * Keys into bins of SLOTS slots, by value. Slots of GROUP neighbouring bins are interleaved, so that a row of
- * them is one vector. Nothing stops a bin in the inner loop: it runs on into the slots of the next group,
- * and the caller is told after at most BIN_BLOCK keys (the slots have room for that).
+ * Puts keys into bins of SLOTS slots by value. Slots of GROUP neighbouring bins are interleaved, so that a
+ * row of them is one vector. The inner loop does not check for full bins: a bin runs on into the slots of the
+ * next group, and the caller learns it after at most BIN_BLOCK keys, for which the slots have space.
  */
 inline bool BINS(fill_bins)(__global const key *a, uint n, binning by, uint *at,
                             __global BINS(slot) *restrict slots)
@@ -190,7 +191,8 @@ inline void BINS(sort_group)(__global const BINS(slot) * slots, BINS(row_ids) fi
     TRANSPOSE
 }
 
-/* Whole columns: what is too much of one, the next one overwrites. Returns the keys that are left of them. */
+/* Writes whole columns; the surplus of one is overwritten by the next. Returns the number of keys that
+ * remain. */
 inline uint BINS(store_columns)(BINS(slot) (*columns)[ROWS], const uint *size, const uint *lowest,
                                 __global key *restrict out, key_order o, bool identity)
 {
@@ -206,7 +208,7 @@ inline uint BINS(store_columns)(BINS(slot) (*columns)[ROWS], const uint *size, c
     return p;
 }
 
-/* Keys that the network did not see go into those that it sorted. */
+/* Inserts the keys that the network did not see into the sorted ones. */
 inline void BINS(store_bin)(const BINS(slot) * column, __global const BINS(slot) * slots, uint size,
                             uint lowest, __global key *out, key_order o)
 {
@@ -221,7 +223,7 @@ inline void BINS(store_bin)(const BINS(slot) * column, __global const BINS(slot)
     }
 }
 
-/* Bins that may have more than ROWS keys, or no room behind them. */
+/* Bins that may have more than ROWS keys, or no space after them. */
 inline uint BINS(store_bins)(BINS(slot) (*columns)[ROWS], const uint *size, const uint *lowest,
                              __global const BINS(slot) * slots, __global key *out, key_order o)
 {
@@ -233,7 +235,7 @@ inline uint BINS(store_bins)(BINS(slot) (*columns)[ROWS], const uint *size, cons
     return p;
 }
 
-/* Sorts the bins and writes them one behind the other. `soon` is read next. */
+/* Sorts the bins and writes them one after the other. `soon` is read next. */
 inline void BINS(drain_bins)(__global const BINS(slot) *restrict slots, const uint *at, binning by,
                              __global key *restrict out, uint n, key_order o, bool identity,
                              __global const key *soon)

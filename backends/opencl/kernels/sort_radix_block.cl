@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partition sort, block style: one work-item a group, a work-item is a worker that takes chunks or
- * buckets until none is left. HAC_KEY_BITS is 32 or 64; HAC_INDEX_BYTES is 0 (keys are sorted), 4 or 8 (their
- * indices are). What the tables hold: base/radix_layout.h. Two programs, which are compiled side by side:
+ * Partition sort, block style: one work-item in a group; a work-item takes chunks or buckets until none is
+ * left. HAC_KEY_BITS is 32 or 64. HAC_INDEX_BYTES is 0 (keys are sorted), 4 or 8 (their indices are sorted).
+ * The tables are described in base/radix_layout.h. There are two programs, which are compiled in parallel:
  * with HAC_RADIX_LEAF 1 the leaf, else the others.
  *
- *   radix_count    keys of each bucket in every chunk; for an index, too, by the program without one
+ *   radix_count    keys of each bucket in every chunk; also for an index, by the program without one
  *   radix_scatter  stable scatter of the mapped keys (and their indices) to their buckets
- *   radix_leaf     sorts each bucket in place and un-maps its keys, or sorts their indices
+ *   radix_leaf     sorts each bucket in place and unmaps its keys, or sorts their indices
  *
- * The machine this was measured on retires about four instructions a cycle in these loops and cannot
- * overlap more stores than its store queue holds. So: everything that vectors can do (map, cell, bin) is
- * done a block at a time into private memory, the scalar loops hold nothing but table look-ups and stores,
- * and where each key is stored by itself, the lines that are touched next are fetched for writing ahead of
- * time.
+ * The machine on which this was measured retires about four instructions a cycle in these loops and cannot
+ * overlap more stores than its store queue holds. So everything that vectors can do (map, cell, bin) is done
+ * a block at a time into private memory, and the scalar loops contain only table lookups and stores. Where
+ * each key is stored by itself, the next lines are prefetched for writing.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -38,8 +37,9 @@ typedef uint16 ids;
 #define TO_IDS(v)      (v)
 #define TO_BITS(v)     (v)
 #endif
-/* PoCL builds vloadn and vstoren from quarters and convert_ushortn lane by lane, and LLVM does not always
- * put them together again: vectors are moved through under-aligned vector types, ids stay 32 bits wide. */
+/* PoCL makes vloadn and vstoren of quarters and convert_ushortn lane by lane, and LLVM does not always
+ * combine them again. So vectors are accessed through under-aligned vector types, and ids stay 32 bits
+ * wide. */
 typedef keys loose_keys __attribute__((aligned(sizeof(key))));
 typedef part loose_part __attribute__((aligned(sizeof(key))));
 typedef ids loose_ids __attribute__((aligned(4)));
@@ -50,8 +50,8 @@ typedef ids loose_ids __attribute__((aligned(4)));
 #define LOAD_IDS(p)     (*(const loose_ids *)(p))
 #define STORE_IDS(v, p) (*(loose_ids *)(p) = (v))
 
-/* A line that will be read, or written, soon. A store that misses waits at the head of the store queue; with
- * hundreds of streams this halves the time of a scatter. Never faults, wherever p points. */
+/* Prefetches a line for reading or writing. A store that misses blocks the head of the store queue; with
+ * hundreds of streams prefetching halves the time of a scatter. Never faults, whatever p is. */
 #if defined(__x86_64__) && defined(__clang__)
 #define FETCH(p)           __asm__ volatile("prefetcht1 %0" : : "m"(*(p)))
 #define FETCH_FOR_WRITE(p) __asm__ volatile("prefetchw %0" : : "m"(*(p)))
@@ -70,7 +70,7 @@ inline bool nonzero(uint16 v)
 }
 
 #define BLOCK        256  /* keys whose cells are computed together */
-#define TOGETHER     64   /* keys whose lines are fetched for writing before the first of them is stored */
+#define TOGETHER     64   /* keys whose lines are prefetched for writing before the first of them is stored */
 #define MAX_BUCKETS  6144 /* HAC_RADIX_MAX_BUCKETS */
 #define CELLS_LINEAR 0
 #define VALUES       32 /* levels */
@@ -97,11 +97,11 @@ inline keys unmap_keys(keys m, key_order o)
 #include "sort_radix_leaf.cl"
 #else
 
-/* How a mapped key finds its cell: base/radix_layout.h. Integers only, so that every device agrees. */
+/* How a mapped key finds its cell: base/radix_layout.h. Integers only, so that all devices agree. */
 typedef struct {
     key base;
     uint method, shift, last, scale, levels;
-    __global const ushort *table; /* bucket of a cell, of its first key where there is a search */
+    __global const ushort *table; /* the bucket of a cell, or of its first key if there is a search */
     __global const key *splitters;
 } cell_map;
 
@@ -115,8 +115,8 @@ inline ids log_cells(keys m, cell_map c)
 {
     keys d = max(m, (keys)c.base) - c.base;
     d = max(d + (key)1, d); /* 1 … all ones */
-    /* A floating-point number holds the answer in its upper bits, and processors without a clz of vectors can
-     * convert. Without the bit behind those that have room, d cannot be rounded up. */
+    /* A floating-point number holds the answer in its upper bits, and processors without a vector clz can
+     * convert. The first bit that does not fit the fraction is cleared, so that d cannot be rounded up. */
 #if HAC_KEY_BITS == 32
     return (as_uint16(convert_float16(d & ~(d >> 24))) >> (uint16)(23 - c.shift)) - (127u << c.shift);
 #elif defined(cl_khr_fp64)
@@ -129,7 +129,7 @@ inline ids log_cells(keys m, cell_map c)
 #endif
 }
 
-/* Goes on from the cells of a refined map to buckets. */
+/* Continues from the cells of a refined map to buckets. */
 inline void refine(const key *low, cell_map c, uint *cells)
 {
     __global const uint *entries = (__global const uint *)c.splitters;
@@ -139,7 +139,7 @@ inline void refine(const key *low, cell_map c, uint *cells)
     }
 }
 
-/* Goes on from cells to buckets, for four keys at a time, which hides the latency of the steps. */
+/* Continues from cells to buckets, for four keys at a time, which hides the latency of the steps. */
 inline void search(const key *m, cell_map c, uint *cells)
 {
     size_t i[4];
@@ -157,7 +157,7 @@ inline void search(const key *m, cell_map c, uint *cells)
         cells[k] = (uint)i[k];
 }
 
-/* Up to a block of keys; a short one is filled up with its last key so that the same code serves it. */
+/* Loads up to a block of keys. A short block is filled up with its last key, so that the same code works. */
 inline void load_block(__global const key *in, uint items, key *block)
 {
     if (items == BLOCK)
@@ -168,7 +168,7 @@ inline void load_block(__global const key *in, uint items, key *block)
             block[i] = in[min(i, items - 1)];
 }
 
-/* A block is read at once and then nothing for a while, which the hardware's prefetcher does not follow. */
+/* A block is read at once, and then nothing for a while: the hardware's prefetcher does not follow that. */
 inline void fetch_block(__global const key *in, uint from, uint n)
 {
     if (from + BLOCK <= n)
@@ -176,7 +176,7 @@ inline void fetch_block(__global const key *in, uint from, uint n)
             FETCH(in + from + k);
 }
 
-/* The smallest and the largest cell, or bucket, of a block. */
+/* The minimum and maximum cell, or bucket, of a block. */
 typedef struct {
     uint first, last;
 } cell_range;
@@ -232,8 +232,8 @@ inline cell_range buckets_by_refining(key *block, key_order o, cell_map c, uint 
     return range_of_block(cells);
 }
 
-/* Maps the keys of a block in place and finds their cells, or their buckets where levels are not 0. Returns
- * the first and the last bucket. */
+/* Maps the keys of a block in place and finds their cells, or their buckets if levels is not 0. Returns the
+ * first and the last bucket. */
 inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
 {
     if (c.levels == REFINED)
@@ -251,7 +251,7 @@ inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
     return range_of_block(cells);
 }
 
-/* Goes on from what block_cells found to a bucket. */
+/* Continues from the result of block_cells to a bucket. */
 inline size_t bucket_of(uint cell, cell_map c)
 {
     return c.levels == 0 ? c.table[cell] : cell;
@@ -274,8 +274,8 @@ __attribute__((noinline)) void count_chunk(__global const key *restrict in, uint
                                            uint buckets, bool few, __global ulong *restrict row)
 {
     uint histogram[2][MAX_BUCKETS];
-    /* Neighbours that are alike would wait for each other's count; two sets of counts of many buckets leave a
-     * table, where there is one, no room in the first-level cache. */
+    /* Equal neighbours would wait for each other's count. With many buckets, two sets of counts would leave
+     * no space for a table in the first-level cache. */
     bool one = buckets >= ONE_HISTOGRAM_FROM && c.levels != DIRECT;
     uint *even = histogram[0], *uneven = histogram[one ? 0 : 1];
     uint cells[BLOCK];
@@ -310,8 +310,8 @@ __attribute__((noinline)) void count_chunk(__global const key *restrict in, uint
         row[0] |= STRANGE;
 }
 
-/* `next` begins at the number of groups: each takes the job of its own number first, then the next free one.
- */
+/* `next` starts at the number of groups: each group takes the job of its own number first, then the next free
+ * job. */
 __kernel void radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                           __global const ushort *restrict table, __global const key *restrict splitters,
                           key base, uint method, uint shift, uint last, uint scale, uint levels, key flip,
@@ -330,9 +330,9 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
 #endif
 
 /*
- * What keeps a scatter inside the output without a test of every key. Buckets below `critical` have `room`
- * keys before the end of the output; a block whose keys all go there needs no test. Empty buckets at the end
- * and the last one of the last chunk are critical.
+ * What keeps a scatter inside the output without a test for every key. Buckets below `critical` have `room`
+ * keys before the end of the output; a block whose keys all go there needs no test. Empty buckets at the end,
+ * and the last bucket of the last chunk, are critical.
  */
 typedef struct {
     uint critical, room;
@@ -361,7 +361,7 @@ inline fence build_fence(const uint *at, uint buckets, uint limit)
 #define PASS_INDEX
 #endif
 
-/* A whole block whose keys all go into one bucket. */
+/* A whole block whose keys all go to one bucket. */
 inline void scatter_run(const key *block, uint p, __global key *restrict out, ulong first AND_INDEX(restrict))
 {
     for (uint i = 0; i < BLOCK; i += LANES)
@@ -396,7 +396,8 @@ inline void scatter_block(const key *block, const uint *cells, cell_map c, uint 
     }
 }
 #else
-/* With lines of eight keys, or two stores for each key, a step for places takes more than it saves. */
+/* With lines of eight keys, or two stores for each key, a separate step for positions costs more than it
+ * saves. */
 inline void scatter_block(const key *block, const uint *cells, cell_map c, uint *at,
                           __global key *restrict out, ulong first AND_INDEX(restrict))
 {
@@ -413,8 +414,8 @@ inline void scatter_block(const key *block, const uint *cells, cell_map c, uint 
 }
 #endif
 
-/* Part of a block, or one that might not fit: counts that do not agree with the data (they lie in memory that
- * others can write) must not become a write outside the output, so what lies behind `limit` is dropped. */
+/* A partial block, or one that might not fit. Counts that do not match the data (others can write to their
+ * memory) must not cause a write outside the output, so keys beyond `limit` are dropped. */
 inline void scatter_checked(const key *block, const uint *cells, cell_map c, uint some, uint limit, uint *at,
                             __global key *restrict out, ulong first AND_INDEX(restrict))
 {
@@ -442,8 +443,8 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, 
     load_block(in, min((uint)BLOCK, n), block[0]);
     cell_range r = block_cells(block[0], o, c, cells[0]);
     for (uint i = 0, turn = 0; i < n; i += BLOCK, turn ^= 1) {
-        /* One block ahead: a load of what was just stored would wait behind the stores of the scatter
-         * that are still on their way to memory. */
+        /* One block ahead: a load of what was just stored would wait behind the scatter's stores that are
+         * still on their way to memory. */
         cell_range next_r = r;
         if (n - i > BLOCK) {
             load_block(in + i + BLOCK, min((uint)BLOCK, n - i - BLOCK), block[turn ^ 1]);
@@ -467,8 +468,8 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, 
 }
 
 #if !HAC_INDEX_BYTES
-/* A line of 64 bytes that is not read soon: past the caches, which it would have to be read into first. Such
- * stores are ordered only by the fence. Of a vector's non-temporal store LLVM makes stores of 8 bytes. */
+/* Stores a line of 64 bytes that is not read soon: past the caches, which would have to read it first. Only
+ * the fence orders such stores. LLVM turns a vector's non-temporal store into stores of 8 bytes. */
 #if defined(__x86_64__) && defined(__clang__) && defined(__AVX__)
 inline void store_line(const key *from, __global key *to)
 {
@@ -494,7 +495,7 @@ inline void store_line(const key *from, __global key *to)
 #define FENCE_OF_LINES()
 #endif
 
-/* Lines pay with so many buckets, or with fewer where the output leaves the caches before it is read. */
+/* Lines pay with this many buckets, or with fewer if the output leaves the caches before it is read. */
 #define LINES_FROM       1024
 #define LINES_FROM_LARGE 48
 #define LARGE            ((32u << 20) / sizeof(key))
@@ -502,9 +503,9 @@ inline void store_line(const key *from, __global key *to)
 #define SOON             (4 * BLOCK) /* keys */
 #define LINES_ROOM       (MAX_BUCKETS * LANES * 2)
 
-/* Keys of each bucket that have not been written yet, in lines as they will lie in `out`: as many lines for
- * each as there is room, `each` keys. They begin at `written`, and `fill` is where the next one goes; 16
- * bits, so that those of all buckets leave the first-level cache to the lines. */
+/* Keys of each bucket that have not been written yet, in lines as they will lie in `out`: `each` keys, in as
+ * many lines as there is space for. They begin at `written`; `fill` is the position of the next key, in 16
+ * bits, so that the positions of all buckets leave the first-level cache to the lines. */
 typedef struct {
     key keys[LINES_ROOM] __attribute__((aligned(64)));
     ushort fill[MAX_BUCKETS];
@@ -524,7 +525,7 @@ inline void begin_lines(lines *l, uint buckets, __global const ulong *restrict s
     }
 }
 
-/* Writes what a bucket has up to `end` of its lines. Places behind the limit are not there. */
+/* Writes what a bucket has up to `end` of its lines. Positions beyond the limit do not exist. */
 inline void write_some(lines *l, uint b, uint end, __global key *restrict out)
 {
     const key *own = l->keys + b * l->each;
@@ -542,7 +543,7 @@ inline void write_some(lines *l, uint b, uint end, __global key *restrict out)
     l->written[b] = p;
 }
 
-/* Writes the lines of a bucket that are all full. */
+/* Writes the full lines of a bucket. */
 inline void write_lines(lines *l, uint b, __global key *restrict out)
 {
     uint p = l->written[b], each = l->each;
@@ -557,8 +558,8 @@ inline void write_lines(lines *l, uint b, __global key *restrict out)
     l->written[b] = p + each;
 }
 
-/* soon: a block that is read later. Its lines are fetched one by one: all at once would take the few buffers
- * that a core has for lines on their way from the ones that are written. */
+/* soon: a block that is read later. Its lines are prefetched one by one: all at once would take the few line
+ * buffers of a core from the lines that are written. */
 inline void scatter_into_lines(const key *block, const uint *cells, cell_map c, uint some, lines *l,
                                __global key *restrict out, __global const key *soon)
 {
@@ -576,7 +577,7 @@ inline void scatter_into_lines(const key *block, const uint *cells, cell_map c, 
     }
 }
 
-/* A whole block whose keys all go into one bucket. */
+/* A whole block whose keys all go to one bucket. */
 inline void scatter_run_of_lines(const key *block, lines *l, uint b, __global key *restrict out)
 {
     write_some(l, b, l->fill[b], out);
@@ -591,8 +592,8 @@ inline bool by_lines(uint buckets, uint limit, __global const key *out)
     return buckets >= (limit > LARGE ? LINES_FROM_LARGE : LINES_FROM) && ((size_t)out & 63) == 0;
 }
 
-/* A store of a key reads its line first; with thousands of buckets it is to another page than the last ones,
- * too, which costs a walk through the page tables. Here lines are filled in cache, and stored whole. */
+/* A store of a key reads its line first. With thousands of buckets it also goes to another page than the last
+ * stores, which costs a walk through the page tables. Here lines are filled in cache and stored whole. */
 inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_order o, cell_map c,
                                    uint buckets, __global const ulong *restrict starts, uint limit,
                                    __global key *restrict out)
@@ -617,10 +618,9 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_
 }
 #endif
 
-/* The next chunks of a group, one behind the other: a bucket's keys of one begin where those of the one
- * before end, so that a run of them is scattered like one chunk, from its first row of starts, and lines are
- * not cut between them. Runs become shorter and shorter. `next` begins at the number of groups
- * (radix_count). */
+/* The next chunks of a group are consecutive: a bucket's keys of one chunk begin where those of the previous
+ * chunk end. So a run of chunks is scattered like one chunk, from its first row of starts, and lines are not
+ * divided between chunks. Runs become shorter. `next` starts at the number of groups (radix_count). */
 inline uint2 next_run(uint chunks, volatile __global uint *next)
 {
     uint groups = (uint)get_num_groups(0);
@@ -630,7 +630,7 @@ inline uint2 next_run(uint chunks, volatile __global uint *next)
     return (uint2)(first, min(many, chunks - first));
 }
 
-/* out holds `limit` keys; starts are places in it. first_index: of in[0]. */
+/* out holds `limit` keys; starts are positions in it. first_index: of in[0]. */
 __kernel void radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                             __global const ushort *restrict table, __global const key *restrict splitters,
                             key base, uint method, uint shift, uint last, uint scale, uint levels, key flip,
@@ -640,7 +640,7 @@ __kernel void radix_scatter(__global const key *restrict in, ulong items, uint c
 {
     key_order o = {flip, sign, rotate, reverse, top};
     cell_map c = {base, method, shift, last, scale, levels, table, splitters};
-    bool once = get_num_groups(0) >= chunks; /* for drivers that count a group's loops: a chunk each */
+    bool once = get_num_groups(0) >= chunks; /* for drivers that count a group's loops: one chunk each */
     uint2 none = 0;
     for (uint2 run = next_run(chunks, next); run.y != 0; run = once ? none : next_run(chunks, next)) {
         ulong from = (ulong)run.x * chunk_items;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The leaf of the block-style partition sort, included by sort_radix_block.cl. A bucket is sorted in place by
- * the first of these that fits:
+ * the first of these methods that fits:
  *
- *   sorted already, or all keys equal   un-mapped only
+ *   sorted already, or all keys equal   unmapped only
  *   descending                          reversed
- *   larger than a leaf, mostly one key  split around that key
- *   keys that spread                    bins of about eight keys, each finished by a sorting network
+ *   larger than a leaf, mostly one key  divided around that key
+ *   evenly spread keys                  bins of about eight keys, each finished by a sorting network
  *   few values                          counted and written anew
  *   anything                            least significant digits first
  */
 typedef struct {
     key least, most;
-    uint low; /* so many low bits are the same in all keys, as of whole numbers kept as floats */
+    uint low; /* number of low bits that are equal in all keys, as in whole numbers stored as floats */
     bool sorted, descending;
 } extent;
 
@@ -86,8 +86,8 @@ inline void digit_starts(__global const key *a, uint n, key least, uint shift, u
 #define MOVE_KEY(p, from, i) to[p] = from;
 #endif
 
-/* One digit of a least-significant-digit sort, stable. `from` can lie in memory that others write to: counts
- * that it has left since then end at n. */
+/* One digit of a least-significant-digit sort, stable. Others may write to the memory of `from`: counts that
+ * no longer match end at n. */
 inline void digit_pass(__global const key *restrict from, __global key *restrict to, uint n, key least,
                        uint shift, uint width, uint *at AND_INDICES)
 {
@@ -109,7 +109,7 @@ inline void digit_pass(__global const key *restrict from, __global key *restrict
     }
 }
 
-/* Of the range, without the low bits in which no keys differ. */
+/* Bits of the range, without the low bits in which no keys differ. */
 inline uint significant_bits(extent e)
 {
     return HAC_KEY_BITS - (uint)clz((key)((e.most - e.least) >> e.low));
@@ -143,11 +143,12 @@ inline uint count_equal(__global const key *a, uint n, key v)
                 C(4, 8) C(7, 11) C(1, 2) C(1, 4) C(7, 13) C(2, 8) C(11, 14) C(2, 4) C(5, 6) C(9, 10)         \
                     C(11, 13) C(3, 8) C(7, 12) C(6, 8) C(10, 12) C(3, 5) C(7, 9) C(3, 4) C(5, 6) C(7, 8)     \
                         C(9, 10) C(11, 12) C(6, 7) C(8, 9)
-#define ROWS 16 /* what the network sorts */
-/* Of a bin: the few that get more than ROWS keys are finished by insertion. No power of two, so that groups
- * of bins do not meet in the same sets of the cache. */
+#define ROWS 16 /* keys that the network sorts */
+/* Slots of a bin. The few bins with more than ROWS keys are finished by insertion. It is no power of two, so
+ * that groups of bins do not use the same sets of the cache. */
 #define SLOTS      24
-#define KEYS_A_BIN 8 /* mean: of random keys 4 bins in 10^3 get more than ROWS, 1 in 10^6 more than SLOTS */
+/* mean; with random keys 4 of 10^3 bins have more than ROWS, 1 of 10^6 more than SLOTS */
+#define KEYS_A_BIN 8
 
 #define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 
@@ -173,8 +174,9 @@ typedef uint4 loose_four __attribute__((aligned(4)));
 #define LOAD_FOUR(p)     (*(const loose_four *)(p))
 #define STORE_FOUR(v, p) (*(loose_four *)(p) = (v))
 
-/* The bin of m is (((m - least) >> shift) · scale) >> 16: all bins are used, and no key gets a bin too high
- * even if it changes meanwhile. No key of a bin is less than least + (((bin · inverse) >> 16) << shift). */
+/* The bin of m is (((m - least) >> shift) · scale) >> 16. All bins are used, and no key gets a bin that is
+ * too high, even if it changes meanwhile. No key of a bin is below least + (((bin · inverse) >> 16) <<
+ * shift). */
 typedef struct {
     key least;
     uint shift, last, scale, inverse, bins;
@@ -190,14 +192,14 @@ inline binning binning_of(extent e, uint n)
     return g;
 }
 
-/* Whether a bin's keys and its lowest differ by less than 2^16. */
+/* Whether a bin's keys differ from its lowest value by less than 2^16. */
 inline bool narrow_bins(binning by)
 {
     return HAC_KEY_BITS == 32 && (0x10000 / by.scale + 4) <= 0x10000 >> by.shift;
 }
 
-/* A square of rows becomes columns: STORE_COLUMN(j, n, v) has a row's width of bin j. Shuffles within halves
- * of a register first, as that is what most processors do at once. */
+/* A square of rows becomes columns: STORE_COLUMN(j, n, v) gets a row's width of bin j. Shuffles within halves
+ * of a register come first, since most processors do them at once. */
 #if HAC_KEY_BITS == 64
 #define LOW_OF(a, b)  (row)((a).s0, (b).s0, (a).s2, (b).s2)
 #define HIGH_OF(a, b) (row)((a).s1, (b).s1, (a).s3, (b).s3)
@@ -243,7 +245,7 @@ inline bool narrow_bins(binning by)
 #define SLOT_BITS HAC_KEY_BITS
 #include "sort_radix_bins.cl"
 
-/* Sorts n keys by all bits of their range; true if the result lies in b. */
+/* Sorts n keys by all bits of their range. Returns true if the result lies in b. */
 inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
 {
     uint at[1 << DIGIT_BITS];
@@ -257,8 +259,8 @@ inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
     return passes & 1;
 }
 
-/* Keys of a small range are counted and written anew. Counts that another's store to `a` has made wrong end
- * at n. */
+/* Keys of a small range are counted and written anew. Counts that somebody else's store to `a` has made wrong
+ * end at n. */
 inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
 {
     uint many[1 << DIGIT_BITS];
@@ -284,7 +286,7 @@ inline void reverse_keys(__global const key *restrict a, __global key *restrict 
         b[i] = a[n - 1 - i];
 }
 
-/* Sorts and un-maps n mapped keys; scratch has room for n at least. soon: the keys that come next. */
+/* Sorts and unmaps n mapped keys. scratch has space for at least n. soon: the next keys. */
 inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
                       bool identity, __global const key *soon)
 {
@@ -324,7 +326,7 @@ inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scra
         unmap_run(sorted, a, n, o);
 }
 
-/* Keys below v to the front of b, keys above it to the back; how many of each (x below, y above). */
+/* Keys below v go to the front of b, keys above it to the back; x is how many are below, y how many above. */
 inline uint2 split_around(__global const key *a, __global key *b, uint n, key v)
 {
     uint2 many = (uint2)0;
@@ -344,8 +346,9 @@ inline uint2 split_around(__global const key *a, __global key *b, uint n, key v)
 }
 
 /*
- * A bucket beyond a leaf is one frequent key and little else, or the sample has missed something. The loop,
- * and not two calls, keeps the code that drivers inline at one copy: Mesa's compiler takes minutes for more.
+ * A bucket larger than a leaf is one frequent key and few others, or the sample has missed something. One
+ * loop instead of two calls keeps one copy of the code that drivers inline: Mesa's compiler takes minutes for
+ * more.
  */
 inline void sort_bucket(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
                         bool identity, __global const key *soon)
@@ -370,7 +373,7 @@ inline void sort_bucket(__global key *a, uint n, __global key *scratch, ulong sc
     }
 }
 
-/* jobs: (first key, keys) of each bucket in `data`; scratch: `scratch_items` a group. */
+/* jobs: (first key, keys) of each bucket in `data`; scratch: `scratch_items` for each group. */
 __kernel void radix_leaf(__global key *data, __global const uint2 *restrict jobs, uint n_jobs,
                          __global key *scratch, ulong scratch_items, key flip, key sign, key rotate,
                          key reverse, volatile __global uint *restrict next)
@@ -386,8 +389,8 @@ __kernel void radix_leaf(__global key *data, __global const uint2 *restrict jobs
 
 #else
 
-/* Sorts n keys and their indices by all bits of the keys' range: the indices end in x; y and b are scratch.
- * The keys are of no use afterwards, so that the last pass leaves them. */
+/* Sorts n keys and their indices by all bits of the keys' range. The indices end in x; y and b are scratch.
+ * The keys are not needed afterwards, so the last pass does not write them. */
 inline void sort_indices(__global key *a, __global key *b, uint n, extent e, __global number *x,
                          __global number *y)
 {
@@ -406,7 +409,7 @@ inline void sort_indices(__global key *a, __global key *b, uint n, extent e, __g
             x[i] = y[i];
 }
 
-/* As in the key sort; indices keep their order in each part. The keys of the equal part are lost. */
+/* As in the key sort. Indices keep their order in each part. The keys of the equal part are lost. */
 inline uint2 split_around(__global key *a, __global key *b, uint n, key v, __global number *x,
                           __global number *y)
 {
@@ -455,7 +458,7 @@ inline void sort_bucket(__global key *a, __global key *b, uint n, __global numbe
     }
 }
 
-/* jobs: (first key, keys) of each bucket in `data`; scratches: `scratch_items` a group. */
+/* jobs: (first key, keys) of each bucket in `data`; scratches: `scratch_items` for each group. */
 __kernel void radix_leaf(__global key *data, __global const uint2 *restrict jobs, uint n_jobs,
                          __global key *scratch, ulong scratch_items, key flip, key sign, key rotate,
                          key reverse, volatile __global uint *restrict next, __global number *index,

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LSD radix sort, lock-step style: all keys by one digit after the other, the least significant one first,
- * from one buffer into the other and back. Every work-group has the same stretch of the keys in the kernels
- * of a digit and goes through it tile by tile; work-groups never wait for each other. 28.2 KiB of local
- * memory.
+ * LSD radix sort, lock-step style: all keys by one digit after the other, the least significant digit first,
+ * from one buffer to the other and back. In all kernels of a digit a work-group has the same stretch of the
+ * keys, which it processes tile by tile. Work-groups never wait for each other. 28.2 KiB of local memory.
  *
- *   lsd_bits     in which bits keys differ: digits in which none does are left out
- *   lsd_count    how often each digit is in a group's stretch: counts[digit][group]
- *   lsd_scatter  a tile is put in order of its digits in local memory, stable; then equal digits, which lie
- *                side by side, go to their place in the output
+ *   lsd_bits     the bits in which keys differ; digits in which no keys differ are left out
+ *   lsd_count    how often each digit occurs in a group's stretch: counts[digit][group]
+ *   lsd_scatter  a tile is sorted by its digits in local memory, stable; then equal digits, which lie side by side, go
+ *                to their place in the output
  *
- * Keys are mapped by the first scatter and un-mapped by the last one: else `o` and `back` change nothing.
+ * The first scatter maps keys, and the last one unmaps them; otherwise `o` and `back` change nothing.
  */
 #include "sort_key.cl"
 
 #define GROUP  256
 #define DIGITS 16
 #if HAC_KEY_BITS == 32 && HAC_INDEX_BYTES
-#define RUN 16 /* keys of a tile that lie side by side and are one work-item's: measured */
+#define RUN 16 /* neighbouring keys of a tile for each work-item: measured */
 #else
 #define RUN 8
 #endif
 #define TILE     (GROUP * RUN)
-#define LANES    (GROUP / DIGITS)  /* work-items that look after one digit */
+#define LANES    (GROUP / DIGITS)  /* work-items for one digit */
 #define PLACE(i) ((i) + (i) / RUN) /* runs begin in different banks of local memory */
 
 inline uint digit_of(key m, uint shift)
@@ -30,7 +29,7 @@ inline uint digit_of(key m, uint shift)
     return (uint)(m >> shift) & (DIGITS - 1);
 }
 
-/* Of what the work-items that look after digit `d` have each put into `sums`. */
+/* The total of what the work-items for digit `d` have put into `sums`. */
 inline uint sum_of_digit(__local const uint *sums, uint d)
 {
     uint all = 0;
@@ -63,7 +62,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 lsd_count(__global const key *restrict in, uint items, uint group_items, key flip, key sign, key rotate,
           key reverse, key top, uint shift, __global uint *restrict counts)
 {
-    __local uint seen[DIGITS * GROUP]; /* a column is one work-item's */
+    __local uint seen[DIGITS * GROUP]; /* a column belongs to one work-item */
     __local uint sums[GROUP];
     key_order o = {flip, sign, rotate, reverse, top};
     uint me = get_local_id(0), from = get_group_id(0) * group_items, end = min(items, from + group_items);
@@ -81,7 +80,8 @@ lsd_count(__global const key *restrict in, uint items, uint group_items, key fli
         counts[me * get_num_groups(0) + get_group_id(0)] = sum_of_digit(sums, me);
 }
 
-/* begin[d]: where this group's keys of digit d go. Ends with a barrier. `sums` and `before` have GROUP. */
+/* begin[d]: where this group's keys with digit d go. Ends with a barrier. `sums` and `before` have GROUP
+ * elements. */
 inline void find_begins(__global const uint *restrict counts, __local uint *sums, __local uint *before,
                         __local uint *begin)
 {
@@ -104,9 +104,9 @@ inline void find_begins(__global const uint *restrict counts, __local uint *sums
 }
 
 /*
- * From at[digit][work-item], how many keys of that digit a work-item has, to where the first of them comes in
- * the tile; of each digit many[d] is how many there are, start[d] where they begin. Barriers before and
- * after.
+ * Input: at[digit][work-item] is how many keys with that digit a work-item has. Output: the position of the
+ * first of them in the tile; for each digit, many[d] is their number and start[d] their first position.
+ * Barriers before and after.
  */
 inline void find_places(__local ushort *at, __local uint *sums, __local uint *many, __local uint *start)
 {
@@ -156,7 +156,7 @@ lsd_scatter(__global const key *restrict in, uint items, uint group_items, key f
     for (uint tile = from; tile < end; tile += TILE) {
         uint n = min((uint)TILE, end - tile), place[RUN], to[RUN];
         key own[RUN];
-        /* what fills the last tile up is largest in each digit, and last */
+        /* the padding of the last tile is greatest in each digit, and last */
 #pragma unroll
         for (uint r = 0; r < RUN; r++) {
             uint i = r * GROUP + me;
@@ -183,11 +183,11 @@ lsd_scatter(__global const key *restrict in, uint items, uint group_items, key f
             key m = keys[PLACE(i)];
             uint d = digit_of(m, shift);
             to[r] = i < n ? begin[d] + i - start[d] : items;
-            if (to[r] < items) /* counts that do not agree with the keys write nothing outside */
+            if (to[r] < items) /* counts that do not match the keys write nothing outside */
                 out[to[r]] = unmap_key(m, back);
         }
 #if HAC_INDEX_BYTES
-        /* the indices the same way, through the same memory */
+        /* the indices in the same way, through the same memory */
         __local number *numbers = (__local number *)keys;
         number next[RUN];
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Partition sort, lock-step style: a work-group of 64 works on one chunk or bucket at a time, tile by tile,
- * so that it is stable; work-groups never wait for each other. The same kernels and arguments as
- * sort_radix_block.cl (`next` is not used: jobs go round the groups), and the same two programs;
- * 25 KiB of local memory.
+ * so the sort is stable. Work-groups never wait for each other. The kernels and arguments are those of
+ * sort_radix_block.cl (`next` is not used: jobs are assigned to groups in turn), and there are the same two
+ * programs. 25 KiB of local memory.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_local_int32_base_atomics : enable
@@ -106,9 +106,9 @@ radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint
 #endif
 
 /*
- * Where this work-item's key goes: the place of `own` in `at`, plus the number of work-items before it with
- * the same; `at` moves on. NOBODY for work-items without a key. All work-items call it; `tile` has GROUP
- * elements.
+ * Where this work-item's key goes: the position of `own` in `at`, plus the number of earlier work-items with
+ * the same `own`. Advances `at`. NOBODY is for work-items without a key. All work-items call it; `tile` has
+ * GROUP elements.
  */
 inline uint take_place(uint own, __local uint *tile, __local uint *at)
 {
@@ -152,7 +152,7 @@ radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, ui
         for (uint i = me; i - me < n; i += GROUP) {
             key m = i < n ? map_key(in[from + i], o) : 0;
             uint place = take_place(i < n ? bucket_of(m, c) : NOBODY, tile, at);
-            /* counts that do not agree with the data must not become a write outside the output */
+            /* counts that do not match the data must not cause a write outside the output */
             if (i < n && place < limit) {
                 out[place] = m;
                 PUT_INDEX(index, place, first_index + from + i);
@@ -168,7 +168,7 @@ typedef struct {
     bool sorted;
 } extent;
 
-/* Of a bucket, the same in all work-items. */
+/* Of a bucket; equal in all work-items. */
 inline extent measure(__global const key *a, uint n, __local key *least, __local key *most,
                       __local uint *down)
 {
@@ -188,7 +188,7 @@ inline extent measure(__global const key *a, uint n, __local key *least, __local
         e.most = max(e.most, most[i]);
         e.sorted = e.sorted && down[i] == 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* what was read here may be written next */
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* what was read here may be overwritten next */
     return e;
 }
 

@@ -8,7 +8,7 @@
 #include "cl_error.h"
 #include "device_internal.h"
 
-#define WINDOW_ALIGNMENT 64 /* PoCL's kernels crash without an error on less */
+#define WINDOW_ALIGNMENT 64 /* with less, PoCL's kernels crash without an error */
 
 HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
 
@@ -55,7 +55,8 @@ static hac_status open_queue(hac_device *device, const hac_device_listing *l, ha
     return HAC_OK;
 }
 
-hac_status hac_device_open(const hac_device_options *options, hac_device **ret, hac_error *err)
+hac_status hac_device_open(const hac_program_source *programs, const hac_device_options *options,
+                           hac_device **ret, hac_error *err)
 {
     hac_device_listing listing;
     hac_status status = find_device(options, &listing, err);
@@ -64,6 +65,7 @@ hac_status hac_device_open(const hac_device_options *options, hac_device **ret, 
     hac_cleanup(hac_device_close_cleanup) hac_device *device = calloc(1, sizeof *device);
     if (device == NULL)
         return hac_fail_no_memory(err);
+    device->sources = programs;
     hac_device_facts_of(&listing, options, &device->facts);
     status = open_queue(device, &listing, err);
     if (status == HAC_OK)
@@ -75,7 +77,7 @@ hac_status hac_device_open(const hac_device_options *options, hac_device **ret, 
     return status;
 }
 
-static void release_mem(hac_window *window)
+static void release_mem(hac_device_window *window)
 {
     if (window->mem != NULL)
         clReleaseMemObject(window->mem);
@@ -117,7 +119,7 @@ const hac_device_facts *hac_device_get_facts(const hac_device *device)
     return &device->facts;
 }
 
-/* A new device buffer, if need be in the place of the spare ones: they were for other sizes. */
+/* A new device buffer. If memory is short, the spare buffers are freed first. */
 static hac_status new_buffer(hac_device *device, uint64_t bytes, cl_mem *ret, hac_error *err)
 {
     cl_int code;
@@ -132,9 +134,9 @@ static hac_status new_buffer(hac_device *device, uint64_t bytes, cl_mem *ret, ha
     return hac_fail_cl(err, code, "clCreateBuffer");
 }
 
-/* In a new buffer a driver may leave what another user had there, and all of a window comes to the host,
- * whether kernels wrote it or not: of this one, or of a later one that gets its buffer. */
-static hac_status clear_buffer(hac_device *device, hac_window *window, hac_error *err)
+/* A driver may leave another user's data in a new buffer, and the whole window is copied to the host, whether
+ * kernels wrote it or not. The same holds for later windows that get this buffer. */
+static hac_status clear_buffer(hac_device *device, hac_device_window *window, hac_error *err)
 {
     static const uint64_t zero;
     uint64_t words = window->room / sizeof zero * sizeof zero;
@@ -150,13 +152,13 @@ static hac_status clear_buffer(hac_device *device, hac_window *window, hac_error
     return hac_fail_cl(err, code, "clEnqueueFillBuffer");
 }
 
-/* A device buffer for the window: a spare one of about its size, else a new one. `filled`: all of the window
+/* A device buffer for the window: a spare buffer of about its size, or a new one. `filled`: the whole window
  * is written next. */
-static hac_status take_buffer(hac_device *device, hac_window *window, bool filled, hac_error *err)
+static hac_status take_buffer(hac_device *device, hac_device_window *window, bool filled, hac_error *err)
 {
     uint64_t bytes = window->bytes;
     for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++) {
-        hac_window *spare = &device->spare[i];
+        hac_device_window *spare = &device->spare[i];
         if (spare->mem != NULL && spare->room >= bytes && spare->room / 2 <= bytes) {
             window->mem = spare->mem;
             window->room = spare->room;
@@ -172,10 +174,10 @@ static hac_status take_buffer(hac_device *device, hac_window *window, bool fille
     return status;
 }
 
-/* Keeps the buffer for a later window, in the place of the smallest spare one. */
-static void keep_buffer(hac_device *device, hac_window *window)
+/* Keeps the buffer for a later window in place of the smallest spare one. */
+static void keep_buffer(hac_device *device, hac_device_window *window)
 {
-    hac_window *place = &device->spare[0];
+    hac_device_window *place = &device->spare[0];
     for (size_t i = 1; i < HAC_SPARE_BUFFERS; i++)
         if (device->spare[i].room < place->room)
             place = &device->spare[i];
@@ -184,8 +186,8 @@ static void keep_buffer(hac_device *device, hac_window *window)
     window->mem = NULL;
 }
 
-/* Enqueued, not waited for: the memory stays as it is until the window is closed, which waits. */
-static hac_status copy_there(hac_device *device, const hac_window *window, const hac_piece *piece,
+/* Only enqueued: the memory must not change until the window is closed, which waits. */
+static hac_status copy_there(hac_device *device, const hac_device_window *window, const hac_piece *piece,
                              hac_error *err)
 {
     hac_regions_note_copy(device, piece->data, piece->bytes);
@@ -194,8 +196,8 @@ static hac_status copy_there(hac_device *device, const hac_window *window, const
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueWriteBuffer");
 }
 
-static hac_status open_copy(hac_device *device, hac_window *window, const hac_piece *pieces, size_t n_pieces,
-                            hac_error *err)
+static hac_status open_copy(hac_device *device, hac_device_window *window, const hac_piece *pieces,
+                            size_t n_pieces, hac_error *err)
 {
     bool filled = n_pieces == 1 && pieces[0].bytes == window->bytes;
     hac_status status = take_buffer(device, window, filled, err);
@@ -204,14 +206,14 @@ static hac_status open_copy(hac_device *device, hac_window *window, const hac_pi
         status = copy_there(device, window, &pieces[n], err);
         n += status == HAC_OK;
     }
-    if (status != HAC_OK && n > 0) /* those before it are under way */
+    if (status != HAC_OK && n > 0) /* earlier pieces are still being copied */
         clFinish(device->queue);
     if (status != HAC_OK)
         release_mem(window);
     return status;
 }
 
-static hac_status open_in_place(hac_device *device, hac_window *window, hac_error *err)
+static hac_status open_in_place(hac_device *device, hac_device_window *window, hac_error *err)
 {
     cl_mem_flags flags = window->access == HAC_READ    ? CL_MEM_READ_ONLY
                          : window->access == HAC_WRITE ? CL_MEM_WRITE_ONLY
@@ -225,8 +227,8 @@ static hac_status open_in_place(hac_device *device, hac_window *window, hac_erro
     return hac_fail_cl(err, code, "clCreateBuffer");
 }
 
-/* A free place for a window of so many bytes. */
-static hac_status new_window(hac_device *device, uint64_t bytes, hac_window **ret, hac_error *err)
+/* A free slot for a window of this many bytes. */
+static hac_status new_window(hac_device *device, uint64_t bytes, hac_device_window **ret, hac_error *err)
 {
     if (bytes == 0 || bytes > device->facts.max_allocation)
         return hac_fail(err, HAC_INVALID, "a window of %llu bytes; 1 to %llu are possible on this device",
@@ -242,13 +244,13 @@ static hac_status new_window(hac_device *device, uint64_t bytes, hac_window **re
 hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes, hac_access access,
                                   cl_mem *ret_window, hac_error *err)
 {
-    hac_window *window = NULL;
+    hac_device_window *window = NULL;
     hac_status status = new_window(device, bytes, &window, err);
     if (status != HAC_OK)
         return status;
     if ((uintptr_t)data % WINDOW_ALIGNMENT != 0)
         return hac_fail(err, HAC_INVALID, "a window's memory is not %d-byte aligned", WINDOW_ALIGNMENT);
-    *window = (hac_window){.data = data, .bytes = bytes, .access = access};
+    *window = (hac_device_window){.data = data, .bytes = bytes, .access = access};
     const hac_piece all = {data, bytes, 0};
     status = device->facts.host_memory ? open_in_place(device, window, err)
                                        : open_copy(device, window, &all, access & HAC_READ ? 1 : 0, err);
@@ -260,7 +262,7 @@ hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes
 hac_status hac_device_open_pieces(hac_device *device, const hac_piece *pieces, size_t n_pieces,
                                   uint64_t bytes, cl_mem *ret_window, hac_error *err)
 {
-    hac_window *window = NULL;
+    hac_device_window *window = NULL;
     hac_status status = new_window(device, bytes, &window, err);
     if (status != HAC_OK)
         return status;
@@ -269,7 +271,7 @@ hac_status hac_device_open_pieces(hac_device *device, const hac_piece *pieces, s
     for (size_t i = 0; i < n_pieces; i++)
         if (pieces[i].at > bytes || pieces[i].bytes > bytes - pieces[i].at)
             return hac_fail(err, HAC_INTERNAL, "piece %zu does not lie in the window", i);
-    *window = (hac_window){.bytes = bytes, .access = HAC_READ};
+    *window = (hac_device_window){.bytes = bytes, .access = HAC_READ};
     status = open_copy(device, window, pieces, n_pieces, err);
     if (status == HAC_OK)
         *ret_window = window->mem;
@@ -277,10 +279,10 @@ hac_status hac_device_open_pieces(hac_device *device, const hac_piece *pieces, s
 }
 
 /*
- * In-place memory of a CPU device is coherent once the queue is idle: the host's and the kernels' view are
- * the same cache lines. Any other device may hold its stores back until the memory is mapped.
+ * In-place memory of a CPU device is coherent once the queue is idle: host and kernels see the same cache
+ * lines. Any other device may hold its stores back until the memory is mapped.
  */
-static hac_status fetch_in_place(hac_device *device, const hac_window *window, hac_error *err)
+static hac_status fetch_in_place(hac_device *device, const hac_device_window *window, hac_error *err)
 {
     if ((device->facts.cl_type & CL_DEVICE_TYPE_CPU) || !(window->access & HAC_WRITE))
         return HAC_OK;
@@ -295,7 +297,7 @@ static hac_status fetch_in_place(hac_device *device, const hac_window *window, h
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueUnmapMemObject");
 }
 
-static hac_status fetch_copy(hac_device *device, const hac_window *window, hac_error *err)
+static hac_status fetch_copy(hac_device *device, const hac_device_window *window, hac_error *err)
 {
     if (!(window->access & HAC_WRITE))
         return HAC_OK;
@@ -305,7 +307,7 @@ static hac_status fetch_copy(hac_device *device, const hac_window *window, hac_e
 
 hac_status hac_device_close_window(hac_device *device, cl_mem mem, hac_error *err)
 {
-    hac_window *window = NULL;
+    hac_device_window *window = NULL;
     for (size_t i = 0; i < HAC_MAX_WINDOWS && window == NULL; i++)
         if (device->windows[i].mem == mem && mem != NULL)
             window = &device->windows[i];
@@ -328,7 +330,7 @@ hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes,
         return hac_fail(err, HAC_INVALID, "scratch slot %u of %llu bytes; %d slots of at most %llu are there",
                         slot, (unsigned long long)bytes, HAC_SCRATCH_SLOTS,
                         (unsigned long long)device->facts.max_allocation);
-    hac_window *scratch = &device->scratch[slot];
+    hac_device_window *scratch = &device->scratch[slot];
     if (scratch->room < bytes) {
         release_mem(scratch);
         hac_status status = new_buffer(device, bytes, &scratch->mem, err);
@@ -351,11 +353,11 @@ hac_status hac_device_read(hac_device *device, cl_mem mem, uint64_t offset, uint
 
 uint32_t hac_device_kernel_items(const hac_device *device, cl_kernel kernel)
 {
-    size_t most = 0;
+    size_t max = 0;
     cl_int code =
-        clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-    bool fewer = code == CL_SUCCESS && most != 0 && most < device->facts.max_work_group;
-    return fewer ? (uint32_t)most : device->facts.max_work_group;
+        clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof max, &max, NULL);
+    bool fewer = code == CL_SUCCESS && max != 0 && max < device->facts.max_work_group;
+    return fewer ? (uint32_t)max : device->facts.max_work_group;
 }
 
 hac_status hac_kernel_arg(cl_kernel kernel, unsigned index, size_t size, const void *value, hac_error *err)
@@ -400,7 +402,13 @@ hac_status hac_device_launch(hac_device *device, cl_kernel kernel, uint64_t grou
                         (unsigned long long)groups, local, device->facts.max_work_group);
     cl_int code =
         clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global_size, &local_size, 0, NULL, NULL);
+    device->launches += code == CL_SUCCESS;
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueNDRangeKernel");
+}
+
+uint64_t hac_device_launches(const hac_device *device)
+{
+    return device->launches;
 }
 
 hac_status hac_device_finish(hac_device *device, hac_error *err)

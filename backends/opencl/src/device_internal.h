@@ -4,18 +4,17 @@
 #define OPENCL_DEVICE_INTERNAL_H
 
 #include "opencl/device_open.h"
-#include "opencl/programs.h"
 
 #define HAC_MAX_WINDOWS   32
 #define HAC_SCRATCH_SLOTS 8
 #define HAC_SPARE_BUFFERS 4
 
-/* One entry of hac_programs() on this device. */
+/* A program of the table on this device. */
 typedef struct hac_loaded_program {
     uint64_t hash; /* of source and options */
     cl_program program;
-    bool saved;  /* its file is there: it has been tested, too */
-    char *notes; /* lines "codelet type: what is wrong", NULL: none */
+    bool saved;  /* its file exists, so it has been tested, too */
+    char *notes; /* failed tests, one "codelet type: what is wrong" a line; NULL: none */
 } hac_loaded_program;
 
 typedef struct hac_loaded_kernel {
@@ -24,18 +23,18 @@ typedef struct hac_loaded_kernel {
     cl_kernel kernel;
 } hac_loaded_kernel;
 
-typedef struct hac_window {
+typedef struct hac_device_window {
     cl_mem mem; /* NULL: unused */
     void *data;
     uint64_t bytes, room;
     hac_access access;
-} hac_window;
+} hac_device_window;
 
-/* Host memory that windows lie in, and that stays mapped from task to task. */
+/* Host memory in which windows lie and which stays mapped from task to task. */
 typedef struct hac_region {
     uint8_t *data;
-    uint64_t bytes, copied; /* … to and from the device, until it is pinned */
-    cl_mem pin;             /* NULL: it is not */
+    uint64_t bytes, copied; /* bytes copied to and from the device before it was pinned */
+    cl_mem pin;             /* NULL: not pinned */
     bool tried;
 } hac_region;
 
@@ -48,20 +47,24 @@ struct hac_device {
     char *directory; /* of this device's binaries; NULL: none */
     uint8_t *image;  /* profile key program.binary */
     size_t image_bytes;
-    size_t image_entries;         /* where they begin; 0: it is a vendor's file, or bare entries */
-    hac_loaded_program *programs; /* one per entry of hac_programs() */
+    /* offset of the first entry; 0: a vendor's file, or entries without a header */
+    size_t image_entries;
+    const hac_program_source *sources; /* the table of programs, borrowed */
+    hac_loaded_program *programs;      /* one for each source */
     size_t n_programs;
     hac_loaded_kernel *kernels;
     size_t n_kernels, room_kernels;
-    hac_window windows[HAC_MAX_WINDOWS];
-    hac_window scratch[HAC_SCRATCH_SLOTS];
-    hac_window spare[HAC_SPARE_BUFFERS]; /* device buffers of closed windows, for the next ones */
-    hac_region *regions;                 /* by address */
+    uint64_t launches; /* of kernels, so far */
+    hac_device_window windows[HAC_MAX_WINDOWS];
+    hac_device_window scratch[HAC_SCRATCH_SLOTS];
+    hac_device_window spare[HAC_SPARE_BUFFERS]; /* device buffers of closed windows, kept for the next ones */
+    hac_region *regions;                        /* ordered by address */
     size_t n_regions, room_regions;
 };
 
-/* Whether it is tried with pocl_builtins.cl first, whose options say that PoCL's header has been read: what
- * sorts and the self-test call is there, queries call more. */
+/* Whether the program is first built with pocl_builtins.cl in place of PoCL's own header. pocl_builtins.cl
+ * has what sorts and the self-test call; queries call more. The options claim that PoCL's header has been
+ * read. */
 #define HAC_SHORT_HEADER_OPTIONS "-D_OPENCL_H_ "
 bool hac_program_has_short_header(const hac_device *device, const hac_program_source *source);
 
@@ -72,8 +75,8 @@ void hac_device_programs_close(hac_device *device);
 
 /* ---- regions.c ---- */
 
-/* Bytes are about to be copied from or to host memory: pins the region in which they lie, if that pays now.
- */
+/* Must be called before bytes are copied from or to host memory. Pins the region in which they lie once that
+ * pays. */
 void hac_regions_note_copy(hac_device *device, const void *data, uint64_t bytes);
 void hac_regions_clear(hac_device *device);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows, limits, scratch and errors on the first OpenCL device there is. */
+/* Windows, limits, scratch and errors on the first OpenCL device. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/test_support.h"
-#include "opencl/codelet.h"
+#include "codelet/codelet.h"
+#include "codelets.h"
+#include "opencl/codelets.h"
+#include "opencl/device.h"
 #include "opencl/device_open.h"
 
 #define ITEMS 4096u
@@ -14,7 +17,7 @@ static hac_device *open_with(hac_device_options options)
 {
     hac_device *device = NULL;
     hac_error err = HAC_ERROR_NONE;
-    if (hac_device_open(&options, &device, &err) != HAC_OK)
+    if (hac_device_open(hac_programs(), &options, &device, &err) != HAC_OK)
         fail_msg("%s", err.message);
     return device;
 }
@@ -31,7 +34,7 @@ static uint32_t *make_items(uint64_t *ret_sum)
     return items;
 }
 
-/* selftest.sum over all and over a part, and its known answers (local memory is read and written). */
+/* selftest.sum over everything and over a part, and its known answers (local memory is read and written). */
 static void check_computes(hac_device *device)
 {
     uint64_t expected;
@@ -67,12 +70,12 @@ static void test_with_copies(void **state)
     (void)state;
     hac_device *device = open_with((hac_device_options){.copy_memory = true});
     assert_false(hac_device_get_facts(device)->host_memory);
-    for (int i = 0; i < 3; i++) /* spare buffers are used again */
+    for (int i = 0; i < 3; i++) /* spare buffers are reused */
         check_computes(device);
     hac_device_close(device);
 }
 
-/* A window of a copying device writes nothing back that was opened for reading. */
+/* On a device that copies, a window that was opened for reading writes nothing back. */
 static void test_access(void **state)
 {
     (void)state;
@@ -87,7 +90,7 @@ static void test_access(void **state)
     items[5] = before + 1;
     assert_int_equal(hac_device_close_window(device, window, &err), HAC_OK);
     assert_int_equal(items[5], before + 1);
-    /* and one for both brings the device's content back */
+    /* and a window for both brings the device's contents back */
     assert_int_equal(hac_device_open_window(device, items, 4096, HAC_READ_WRITE, &window, &err), HAC_OK);
     assert_int_equal(hac_device_finish(device, &err), HAC_OK);
     items[5] = 0;
@@ -96,7 +99,7 @@ static void test_access(void **state)
     hac_device_close(device);
 }
 
-/* Put together on the device from wherever it lies, and not written back. */
+/* Assembled on the device from any addresses, and not written back. */
 static void test_pieces(void **state)
 {
     (void)state;
@@ -133,18 +136,16 @@ static void test_limits(void **state)
     hac_device_options options = {.max_allocation = 1000,
                                   .local_memory = 512,
                                   .work_group = 8,
-                                  .vector_width = 5,
                                   .block_items = 3000,
                                   .memory_limit = 1 << 20,
                                   .threads = 1,
                                   .max_loop_iterations = 77,
-                                  .style = HAC_STYLE_ONLY_SIMT};
+                                  .style = HAC_STYLE_CHOICE_SIMT};
     hac_device *device = open_with(options);
     const hac_device_facts *facts = hac_device_get_facts(device);
     assert_int_equal(facts->max_allocation, 960);
     assert_int_equal(facts->local_memory, 512);
     assert_int_equal(facts->max_work_group, 8);
-    assert_int_equal(facts->vector_width, 4);
     assert_int_equal(facts->block_items, 2048);
     assert_int_equal(facts->global_memory, 1 << 20);
     assert_int_equal(facts->compute_units, 1);
@@ -180,7 +181,6 @@ static void test_never_more_than_the_driver_says(void **state)
     assert_true(a->global_memory == b->global_memory && a->global_memory > 0);
     assert_true(a->max_work_group == b->max_work_group && a->compute_units == b->compute_units);
     assert_true(a->block_items >= 256 && (a->block_items & (a->block_items - 1)) == 0);
-    assert_true(a->vector_width == 4 || a->vector_width == 8 || a->vector_width == 16);
     hac_device_close(plain);
     hac_device_close(greedy);
 }
@@ -237,7 +237,7 @@ static void sum_into(hac_device *device, cl_mem items, cl_mem result)
     assert_int_equal(hac_device_launch(device, kernel, 1, 1, &err), HAC_OK);
 }
 
-/* What a launch leaves in scratch memory, all of it and a part. */
+/* What a launch leaves in scratch memory: all of it, and a part. */
 static void test_read(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void test_read(void **state)
     }
 }
 
-/* Drivers of CPUs have device memory from here. */
+/* Drivers of CPUs allocate device memory with this function. */
 static void leave_secrets(uint64_t bytes)
 {
     void *before[8];
@@ -278,8 +278,8 @@ static void leave_secrets(uint64_t bytes)
         free(before[k]);
 }
 
-/* What kernels did not write of a window is nothing that somebody else had on the device; nor is it in a
- * buffer that was another window's before, of which a piece was written. */
+/* Bytes of a window that kernels did not write never show what somebody else had on the device. The same
+ * holds for a buffer of an earlier window of which only a piece was written. */
 static void test_windows_are_empty(void **state)
 {
     (void)state;
@@ -337,13 +337,13 @@ static void test_no_such_device(void **state)
     hac_device *device = NULL;
     hac_error err = HAC_ERROR_NONE;
     hac_device_options options = {.device = "no such device", .index = 3};
-    assert_int_equal(hac_device_open(&options, &device, &err), HAC_NOT_FOUND);
+    assert_int_equal(hac_device_open(hac_programs(), &options, &device, &err), HAC_NOT_FOUND);
     assert_null(device);
     assert_non_null(strstr(err.message, "no such device"));
     hac_device_close(NULL);
 }
 
-/* Opening by exactly what the list says gives that device. */
+/* Opening with exactly what the list says gives that device. */
 static void test_open_as_listed(void **state)
 {
     (void)state;
@@ -363,7 +363,7 @@ static void test_open_as_listed(void **state)
     }
 }
 
-/* Copies from and to regions, pinned and not, and beside them; regions come and go in any order. */
+/* Copies from and to regions, pinned or not, and beside them; regions come and go in any order. */
 static void test_regions(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void test_regions(void **state)
     hac_device *device = NULL;
     hac_device_options options = {.platform = getenv("HAC_TEST_PLATFORM"), .copy_memory = true};
     uint8_t *data[REGIONS];
-    assert_int_equal(hac_device_open(&options, &device, NULL), HAC_OK);
+    assert_int_equal(hac_device_open(hac_programs(), &options, &device, NULL), HAC_OK);
     for (int i = 0; i < REGIONS; i++) {
         data[i] = aligned_alloc(4096, 2 * MIB);
         assert_non_null(data[i]);
@@ -387,7 +387,7 @@ static void test_regions(void **state)
             assert_int_equal(
                 hac_device_open_window(device, data[i] + MIB, MIB, HAC_READ_WRITE, &window, NULL), HAC_OK);
             assert_int_equal(hac_device_finish(device, NULL), HAC_OK);
-            memset(data[i] + MIB, 99, MIB); /* what was there is on the device, and comes back */
+            memset(data[i] + MIB, 99, MIB); /* the old contents are on the device and come back */
             assert_int_equal(hac_device_close_window(device, window, NULL), HAC_OK);
             for (size_t b = MIB; b < 2 * MIB; b += 4093)
                 assert_int_equal(data[i][b], i + 1);

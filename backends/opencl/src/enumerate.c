@@ -7,7 +7,7 @@
 #include "cl_error.h"
 #include "opencl/device_open.h"
 
-#include <CL/cl_ext.h> /* wants device.h's choice of OpenCL version before it */
+#include <CL/cl_ext.h> /* device.h must choose the OpenCL version first */
 
 #define MAX_PLATFORMS 32
 #define MAX_DEVICES   64
@@ -42,7 +42,7 @@ static cl_int get_text(cl_device_id device, cl_device_info what, char *out, size
     return code;
 }
 
-/* Every integer property: the driver's answer may be 1, 4 or 8 bytes wide. 0 if it gives none. */
+/* Any integer property: the driver answers with 1, 4 or 8 bytes. 0: no answer. */
 static uint64_t get_number(cl_device_id device, cl_device_info what)
 {
     uint64_t value = 0;
@@ -58,8 +58,8 @@ static uint32_t get_number32(cl_device_id device, cl_device_info what)
     return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-/* `names`: CL_SUCCESS when all names are known. Without them nothing that was learnt of the device, or built
- * for it, could be found again, and what is built would be found under another one's name. */
+/* `names` is CL_SUCCESS if all names are known. Without them, what was learnt about the device or built for
+ * it could not be found again, and new files would get another device's name. */
 static void find_problem(hac_device_listing *l, cl_int names)
 {
     if (names != CL_SUCCESS)
@@ -81,7 +81,7 @@ static bool has_extension(cl_device_id device, const char *name)
     return strstr(text, name) != NULL;
 }
 
-/* The first error; the names that there are. */
+/* The first error. All available names are read. */
 static cl_int get_names(hac_device_listing *l)
 {
     char text[1024] = "";
@@ -120,7 +120,8 @@ static void describe(cl_platform_id platform, cl_device_id device, hac_device_li
     find_problem(l, names);
 }
 
-/* How many; 0 and *ret_code, if it is not for want of devices: Mesa's Clover is a platform without any. */
+/* The number of devices. 0 and *ret_code: an error other than having no devices (Mesa's Clover is a platform
+ * without any). */
 static size_t list_platform(cl_platform_id platform, hac_device_listing *list, size_t room, cl_int *ret_code)
 {
     cl_device_id ids[MAX_DEVICES];
@@ -148,11 +149,11 @@ static void number_equal_ones(hac_device_listing *list, size_t count)
 }
 
 /*
- * PoCL compiles a kernel once more at the first launch of each local size and grid class (fewer than 65,535
- * work-items), with a linker as a process of its own, and aborts where that may not run; its binaries hold
- * a variant for any size besides, which takes as long again and is then left unused. Without specialisation
- * that one variant is all there is: half the building time, no launch ever compiles, and the kernels are
- * as fast (measured for the sorts).
+ * By default PoCL compiles a kernel again at the first launch of each local size and grid class (fewer than
+ * 65,535 work-items). It runs a linker as a process of its own and aborts where that is not allowed. Its
+ * binaries also hold a variant for any size, which takes as long to build and is then left unused. Without
+ * specialisation this variant is all there is: building takes half the time, no launch ever compiles, and the
+ * kernels are as fast (measured for the sorts).
  */
 static void set_driver_options(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of a device: what the driver says, what the profile limits, what is chosen automatically. */
+/* The facts of a device: from the driver, the profile's limits, and automatic choices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "opencl/device_open.h"
 
-#define DEFAULT_BLOCK_ITEMS (1u << 16)
+#define DEFAULT_BLOCK_LOG2 16
 
-static uint64_t least(uint64_t driver, uint64_t wanted)
+static uint64_t min(uint64_t driver, uint64_t wanted)
 {
     return wanted != 0 && wanted < driver ? wanted : driver;
 }
@@ -22,7 +22,7 @@ static uint32_t floor_power_of_two(uint64_t n, uint32_t low, uint32_t high)
     return p;
 }
 
-/* Bytes of one core's second-level cache; 0 if the kernel does not tell. */
+/* Bytes of one core's second-level cache; 0: the kernel does not tell. */
 static uint64_t second_level_cache(void)
 {
     for (int i = 0; i < 8; i++) {
@@ -44,27 +44,19 @@ static uint64_t second_level_cache(void)
 }
 
 /*
- * 32-bit items of a block. Block style: the block and as much scratch fill half of a core's L2. Simt: the
- * block fills half of the local memory, so that two work-groups of a unit overlap.
+ * 32-bit items of a block. In block style a block and as much scratch fill half of a core's L2. In lock-step
+ * style a block fills half of the local memory, so that two work-groups of a unit overlap.
  */
 static uint32_t auto_block_items(const hac_device_facts *f)
 {
     if (f->style == HAC_STYLE_SIMT)
         return floor_power_of_two(f->local_memory / 2 / sizeof(uint32_t), 256, 1u << 14);
     if (!(f->cl_type & CL_DEVICE_TYPE_CPU))
-        return floor_power_of_two(f->local_memory / 2 / sizeof(uint32_t), 1024, DEFAULT_BLOCK_ITEMS);
+        return floor_power_of_two(f->local_memory / 2 / sizeof(uint32_t), 1024, (1u << DEFAULT_BLOCK_LOG2));
     uint64_t cache = second_level_cache();
     if (cache == 0)
-        return DEFAULT_BLOCK_ITEMS;
+        return 1u << DEFAULT_BLOCK_LOG2;
     return floor_power_of_two(cache / 4 / sizeof(uint32_t), 1u << 12, 1u << 18);
-}
-
-static uint32_t auto_vector_width(cl_device_id id)
-{
-    cl_uint preferred = 0, native = 0;
-    clGetDeviceInfo(id, CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, sizeof preferred, &preferred, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, sizeof native, &native, NULL);
-    return floor_power_of_two(preferred > native ? preferred : native, 4, 16);
 }
 
 void hac_device_facts_of(const hac_device_listing *l, const hac_device_options *o, hac_device_facts *ret)
@@ -77,24 +69,22 @@ void hac_device_facts_of(const hac_device_listing *l, const hac_device_options *
     memcpy(f.driver, l->driver, sizeof f.driver);
     f.cl_type = l->cl_type;
     bool gpu = (l->cl_type & CL_DEVICE_TYPE_GPU) != 0;
-    bool simt = o->style == HAC_STYLE_ONLY_SIMT || (o->style == HAC_STYLE_BY_TYPE && gpu);
+    bool simt = o->style == HAC_STYLE_CHOICE_SIMT || (o->style == HAC_STYLE_AUTO && gpu);
     f.style = simt ? HAC_STYLE_SIMT : HAC_STYLE_BLOCK;
-    f.compute_units = (uint32_t)least(l->compute_units, o->threads);
-    f.max_work_group = (uint32_t)least(l->max_work_group, o->work_group);
+    f.compute_units = (uint32_t)min(l->compute_units, o->threads);
+    f.max_work_group = (uint32_t)min(l->max_work_group, o->work_group);
     f.max_loop_iterations = o->max_loop_iterations;
-    f.local_memory = least(l->local_memory, o->local_memory);
-    f.global_memory = least(l->global_memory, o->memory_limit);
-    f.max_allocation = least(l->max_allocation, o->max_allocation) & ~UINT64_C(63);
+    f.local_memory = min(l->local_memory, o->local_memory);
+    f.global_memory = min(l->global_memory, o->memory_limit);
+    f.max_allocation = min(l->max_allocation, o->max_allocation) & ~UINT64_C(63);
     f.host_memory = l->unified_memory && !o->copy_memory;
-    bool little = o->byte_order == HAC_ORDER_NATIVE ? l->little_endian : o->byte_order == HAC_ORDER_LITTLE;
+    bool little =
+        o->byte_order == HAC_BYTE_ORDER_NATIVE ? l->little_endian : o->byte_order == HAC_BYTE_ORDER_LITTLE;
     f.other_order = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     f.turns_order = little != l->little_endian;
     f.fp64 = l->fp64;
     f.rounds_division = l->rounds_division;
     f.int64_atomics = l->int64_atomics;
-    f.vector_width = auto_vector_width(l->device_id);
-    if (o->vector_width != 0)
-        f.vector_width = floor_power_of_two(o->vector_width, 4, 16);
     f.block_items = auto_block_items(&f);
     if (o->block_items != 0)
         f.block_items = floor_power_of_two(o->block_items, 256, 1u << 22);

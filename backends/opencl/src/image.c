@@ -7,7 +7,6 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
-#include "opencl/device_open.h"
 #include "program_file.h"
 
 #define TEXT_MAX  4096
@@ -23,15 +22,14 @@ typedef struct image_header {
 
 _Static_assert(sizeof(image_header) == 24, "no padding: it is written as it is");
 
-hac_status hac_image_text(const hac_device_facts *f, char **ret, hac_error *err)
+/* All that kernels may have been specialised for; *ret is malloc'ed. */
+static hac_status image_text(const hac_device_facts *f, const char *kernels, char **ret, hac_error *err)
 {
-    char hash[17];
-    hac_programs_hash(hash);
     int n = asprintf(ret,
                      "device: %s\nplatform: %s\ndriver: %s\nkernels: %s\nstyle: %s\nwork_group: %u\n"
-                     "vector_width: %u\nblock_items: %u\nmax_loop_iterations: %u\nlocal_memory: %llu\n",
-                     f->name, f->platform, f->driver, hash, f->style == HAC_STYLE_SIMT ? "simt" : "block",
-                     f->max_work_group, f->vector_width, f->block_items, f->max_loop_iterations,
+                     "block_items: %u\nmax_loop_iterations: %u\nlocal_memory: %llu\n",
+                     f->name, f->platform, f->driver, kernels, f->style == HAC_STYLE_SIMT ? "simt" : "block",
+                     f->max_work_group, f->block_items, f->max_loop_iterations,
                      (unsigned long long)f->local_memory);
     return n < 0 ? hac_fail_no_memory(err) : HAC_OK;
 }
@@ -41,7 +39,7 @@ bool hac_image_is_ours(const uint8_t *data, size_t bytes)
     return bytes >= sizeof magic && memcmp(data, magic, sizeof magic) == 0;
 }
 
-/* The value of line `name` of a text, printable; "?" where there is none. */
+/* The value of line `name` of a text, made printable; "?" if there is no such line. */
 static const char *value_of(const char *text, size_t bytes, const char *name, char ret[VALUE_MAX])
 {
     size_t length = strlen(name);
@@ -65,9 +63,8 @@ static const char *value_of(const char *text, size_t bytes, const char *name, ch
 static hac_status fail_other(const char *path, const char *text, size_t bytes, const char *here,
                              hac_error *err)
 {
-    static const char *const names[] = {"device",       "platform",    "driver",
-                                        "kernels",      "style",       "work_group",
-                                        "vector_width", "block_items", "max_loop_iterations",
+    static const char *const names[] = {"device",      "platform",   "driver",      "kernels",
+                                        "style",       "work_group", "block_items", "max_loop_iterations",
                                         "local_memory"};
     char there_value[VALUE_MAX], here_value[VALUE_MAX];
     size_t i = 0;
@@ -92,13 +89,13 @@ static hac_status check_entries(const uint8_t *data, size_t bytes, const char *p
             return hac_fail(err, HAC_FAILED, "%s is damaged or not whole: program %u of %u cannot be read",
                             path, i + 1, programs);
     if (at != bytes)
-        return hac_fail(err, HAC_FAILED, "%s is damaged: %zu bytes behind its last program", path,
+        return hac_fail(err, HAC_FAILED, "%s is damaged: %zu bytes follow its last program", path,
                         bytes - at);
     return HAC_OK;
 }
 
 hac_status hac_image_check(const uint8_t *data, size_t bytes, const char *path, const hac_device_facts *facts,
-                           size_t *ret_entries, hac_error *err)
+                           const char *kernels, size_t *ret_entries, hac_error *err)
 {
     image_header header;
     hac_autofree char *here = NULL;
@@ -109,7 +106,7 @@ hac_status hac_image_check(const uint8_t *data, size_t bytes, const char *path, 
     if (header.text_bytes > TEXT_MAX || header.text_bytes > bytes - sizeof header ||
         XXH3_64bits(text, header.text_bytes) != header.checksum)
         return hac_fail(err, HAC_FAILED, "%s is damaged or not whole: its head cannot be read", path);
-    hac_status status = hac_image_text(facts, &here, err);
+    hac_status status = image_text(facts, kernels, &here, err);
     if (status != HAC_OK)
         return status;
     if (strlen(here) != header.text_bytes || memcmp(here, text, header.text_bytes) != 0)
@@ -118,11 +115,11 @@ hac_status hac_image_check(const uint8_t *data, size_t bytes, const char *path, 
     return check_entries(data, bytes, path, *ret_entries, header.programs, err);
 }
 
-hac_status hac_image_header(const hac_device_facts *facts, uint32_t programs, uint8_t **ret,
-                            size_t *ret_bytes, hac_error *err)
+hac_status hac_image_header(const hac_device_facts *facts, const char *kernels, uint32_t programs,
+                            uint8_t **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_autofree char *text = NULL;
-    hac_status status = hac_image_text(facts, &text, err);
+    hac_status status = image_text(facts, kernels, &text, err);
     if (status != HAC_OK)
         return status;
     size_t bytes = strlen(text);

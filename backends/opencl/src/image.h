@@ -4,11 +4,11 @@
  *
  *     "HACIMAG1"  u32 text bytes  u32 programs  u64 checksum
  *     text        what the image was built for, one "name: value" a line
- *     entries     of program_file.h, as many as there are programs
+ *     entries     of program_file.h, one for each program
  *
- * in the machine's byte order, the checksum (XXH3) over the text; every entry has one of its own. A file
- * without that beginning is a vendor's: the driver has to make of it what it can. The bytes of an image are
- * the profile's author's, and still nothing in them is believed before it is checked.
+ * Numbers are in the machine's byte order. The checksum (XXH3) covers the text; every entry has its own
+ * checksum. A file without this beginning comes from a vendor, and only the driver can judge it. The author
+ * of the profile provides the image; nothing in it is believed before it is checked.
  */
 #ifndef OPENCL_IMAGE_H
 #define OPENCL_IMAGE_H
@@ -19,22 +19,20 @@
 #include "base/error.h"
 #include "opencl/device.h"
 
-/* The least text that says what kernels may have been specialised for; *ret is malloc'ed. */
-HAC_MUST_USE hac_status hac_image_text(const hac_device_facts *facts, char **ret, hac_error *err);
-
-/* Whether the bytes begin as an image of ours does. */
+/* Whether the bytes begin like an image that hac wrote. */
 bool hac_image_is_ours(const uint8_t *data, size_t bytes);
 
 /*
- * Checks all of an image of ours; *ret_entries is where its first entry begins. HAC_UNSUPPORTED: it was built
- * for another device, driver or version, and says which; HAC_FAILED: it is damaged or cut short. `path` is
- * for messages.
+ * Checks a whole image that hac wrote. *ret_entries is the offset of its first entry. `path` is for messages;
+ * `kernels` is the hash of all programs (hac_programs_hash). HAC_UNSUPPORTED: the image was built for another
+ * device, driver or version; the message says which. HAC_FAILED: it is damaged or truncated.
  */
 HAC_MUST_USE hac_status hac_image_check(const uint8_t *data, size_t bytes, const char *path,
-                                        const hac_device_facts *facts, size_t *ret_entries, hac_error *err);
+                                        const hac_device_facts *facts, const char *kernels,
+                                        size_t *ret_entries, hac_error *err);
 
-/* What stands in front of the entries; *ret is malloc'ed. */
-HAC_MUST_USE hac_status hac_image_header(const hac_device_facts *facts, uint32_t programs, uint8_t **ret,
-                                         size_t *ret_bytes, hac_error *err);
+/* The header and the text of an image; *ret is malloc'ed. */
+HAC_MUST_USE hac_status hac_image_header(const hac_device_facts *facts, const char *kernels,
+                                         uint32_t programs, uint8_t **ret, size_t *ret_bytes, hac_error *err);
 
 #endif

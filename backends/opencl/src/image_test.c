@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images: the right one, those for something else, cut at every byte, flipped at every byte. No device is
- * needed. */
+/* Images: the right one, those for something else, truncated at every byte, one byte changed. Needs no
+ * device. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,11 +10,12 @@
 #include "image.h"
 #include "program_file.h"
 
+#define KERNELS "0123456789abcdef"
+
 static const hac_device_facts here = {.platform = "Platform of tests",
                                       .name = "device-of-tests",
                                       .driver = "1.2",
                                       .max_work_group = 256,
-                                      .vector_width = 16,
                                       .block_items = 65536,
                                       .local_memory = 1 << 20};
 
@@ -31,7 +32,7 @@ static image image_new(void)
     char path[] = "/tmp/hac-image-test-XXXXXX";
     image ret = {0};
     hac_autofree uint8_t *header = NULL;
-    assert_int_equal(hac_image_header(&here, 2, &header, &ret.entries, &err), HAC_OK);
+    assert_int_equal(hac_image_header(&here, KERNELS, 2, &header, &ret.entries, &err), HAC_OK);
     ret.data = malloc(ret.entries + 4096);
     assert_non_null(ret.data);
     memcpy(ret.data, header, ret.entries);
@@ -64,10 +65,10 @@ static void assert_refused(const image *i, size_t bytes, const hac_device_facts 
 {
     hac_error err = HAC_ERROR_NONE;
     size_t entries;
-    hac_autofree uint8_t *copy = malloc(bytes + 1); /* of the very size, for the address sanitizer */
+    hac_autofree uint8_t *copy = malloc(bytes + 1); /* of exactly this size, for the address sanitizer */
     assert_non_null(copy);
     memcpy(copy, i->data, bytes);
-    assert_int_equal(hac_image_check(copy, bytes, "k.image", facts, &entries, &err), expected);
+    assert_int_equal(hac_image_check(copy, bytes, "k.image", facts, KERNELS, &entries, &err), expected);
     if (strstr(err.message, words) == NULL || strstr(err.message, "k.image") == NULL)
         fail_msg("\"%s\" does not say \"%s\"", err.message, words);
 }
@@ -80,7 +81,7 @@ static void test_right(void **state)
     hac_program_entry entry;
     size_t at;
     assert_true(hac_image_is_ours(i.data, i.bytes));
-    assert_int_equal(hac_image_check(i.data, i.bytes, "k.image", &here, &at, &err), HAC_OK);
+    assert_int_equal(hac_image_check(i.data, i.bytes, "k.image", &here, KERNELS, &at, &err), HAC_OK);
     assert_int_equal(at, i.entries);
     assert_int_equal(hac_program_entry_read(i.data, i.bytes, &at, &entry), HAC_OK);
     assert_memory_equal(entry.name, "one.program", entry.name_bytes);
@@ -109,7 +110,7 @@ static void test_for_something_else(void **state)
     free(i.data);
 }
 
-/* Bytes of an entry's key are in no checksum: who asks for a program compares them. */
+/* No checksum covers the bytes of an entry's key: the caller compares them. */
 static bool is_key(const image *i, size_t at)
 {
     hac_program_entry entry;
@@ -128,16 +129,17 @@ static void test_damaged(void **state)
     image i = image_new();
     for (size_t n = 0; n < i.bytes; n++)
         assert_refused(&i, n, &here, HAC_FAILED, "not whole");
-    for (size_t at = 8; at < i.bytes; at++) { /* before that it is no image of ours */
+    for (size_t at = 8; at < i.bytes; at++) { /* before that it is not recognised as an image */
         size_t entries;
         if (is_key(&i, at))
             continue;
         i.data[at] ^= 0x41;
-        assert_int_equal(hac_image_check(i.data, i.bytes, "k.image", &here, &entries, &err), HAC_FAILED);
+        assert_int_equal(hac_image_check(i.data, i.bytes, "k.image", &here, KERNELS, &entries, &err),
+                         HAC_FAILED);
         i.data[at] ^= 0x41;
     }
     i.bytes++;
-    assert_refused(&i, i.bytes, &here, HAC_FAILED, "1 bytes behind");
+    assert_refused(&i, i.bytes, &here, HAC_FAILED, "1 bytes follow");
     free(i.data);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sorts and the self-test call is in pocl_builtins.cl, in both styles: else they are compiled twice
- * (program.c). */
+/* pocl_builtins.cl has everything that sorts and the self-test call, in both styles. Otherwise they would be
+ * compiled twice (program.c). */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/test_support.h"
 #include "device_internal.h"
 #include "kernel_sources.h"
+#include "opencl/codelets.h"
 
-/* The options of program.c; kernels are not made of it. */
+/* The options of program.c; no kernels are made. */
 static void compile(hac_device *device, const hac_program_source *source)
 {
     const char *texts[] = {hac_source_pocl_builtins, source->source};
@@ -30,7 +31,7 @@ static void test_all_are_there(void **state)
     hac_device *device = NULL;
     hac_device_options options = {.platform = "Portable Computing Language"};
     hac_error err = HAC_ERROR_NONE;
-    if (hac_device_open(&options, &device, &err) != HAC_OK)
+    if (hac_device_open(hac_programs(), &options, &device, &err) != HAC_OK)
         skip();
     for (const hac_program_source *s = hac_programs(); s->name != NULL; s++)
         if (hac_program_has_short_header(device, s))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of a device: found in memory, in the image, in a file, or (not in executors) built. */
+/* Programs of a device: found in memory, in the image or in a file, or built (but not in executors). */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,29 +14,17 @@
 #include "image.h"
 #include "kernel_sources.h"
 #include "program_file.h"
+#include "program_hash.h"
 
-#define BASE_OPTIONS "-cl-std=CL1.2 "
-/* Without it 32-bit quotients and roots are a few units in the last place off, and so are 64-bit ones of
- * 32-bit numbers: compilers of GPUs narrow them. */
+/* Without this option 32-bit quotients and roots are a few units in the last place off. So are 64-bit
+ * quotients of 32-bit numbers, since compilers of GPUs narrow them. */
 #define EXACT_OPTIONS "-cl-fp32-correctly-rounded-divide-sqrt "
 #define NO_PROGRAM    SIZE_MAX
 #define BUILD_LOG_MAX (1u << 20)
 
-/* Stands in the files of a device that has an image: the binary is the image's, the file has what tests said.
- */
+/* The binary in the files of a device that has an image: the image has the real binary, the file only says
+ * what the tests said. */
 static const char in_image[] = "in the image";
-
-static uint64_t add_text(uint64_t hash, const char *text)
-{
-    return XXH3_64bits_withSeed(text, strlen(text), hash);
-}
-
-static uint64_t hash_of(const hac_program_source *source)
-{
-    uint64_t hash = add_text(0, source->source);
-    hash = add_text(hash, BASE_OPTIONS);
-    return add_text(hash, source->options);
-}
 
 static const char *exact_options(const hac_device *device)
 {
@@ -51,29 +39,19 @@ bool hac_program_has_short_header(const hac_device *device, const hac_program_so
 
 static uint64_t hash_on(const hac_device *device, const hac_program_source *source)
 {
-    uint64_t hash = add_text(hash_of(source), exact_options(device));
-    return hac_program_has_short_header(device, source) ? add_text(hash, hac_source_pocl_builtins) : hash;
+    uint64_t hash = hac_hash_text(hac_program_hash(source), exact_options(device));
+    return hac_program_has_short_header(device, source) ? hac_hash_text(hash, hac_source_pocl_builtins)
+                                                        : hash;
 }
 
-void hac_programs_hash(char ret[17])
-{
-    uint64_t hash = 0;
-    for (const hac_program_source *s = hac_programs(); s->name != NULL; s++) {
-        hash = add_text(hash, s->name);
-        uint64_t one = hash_of(s);
-        hash = XXH3_64bits_withSeed(&one, sizeof one, hash);
-    }
-    snprintf(ret, 17, "%016llx", (unsigned long long)hash);
-}
-
-/* "pthread-skylake-avx512-AMD_EPYC-0123456789abcdef": for a person, and exact. */
+/* "pthread-skylake-avx512-AMD_EPYC-0123456789abcdef": readable and exact. */
 static char *device_key(const hac_device *device)
 {
     const hac_device_facts *f = &device->facts;
     char text[1024];
-    int used = snprintf(text, sizeof text, "%s\n%s\n%s\n%d %u %u %u %u %llu", f->platform, f->name, f->driver,
-                        (int)f->style, f->max_work_group, f->vector_width, f->block_items,
-                        f->max_loop_iterations, (unsigned long long)f->local_memory);
+    int used = snprintf(text, sizeof text, "%s\n%s\n%s\n%d %u %u %u %llu", f->platform, f->name, f->driver,
+                        (int)f->style, f->max_work_group, f->block_items, f->max_loop_iterations,
+                        (unsigned long long)f->local_memory);
     if (device->image != NULL && used > 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, " %llx",
                  (unsigned long long)XXH3_64bits(device->image, device->image_bytes));
@@ -85,7 +63,7 @@ static char *device_key(const hac_device *device)
     if (prefix[0] == '.')
         prefix[0] = '_';
     char *key = NULL;
-    return asprintf(&key, "%s-%016llx", prefix, (unsigned long long)add_text(0, text)) < 0 ? NULL : key;
+    return asprintf(&key, "%s-%016llx", prefix, (unsigned long long)hac_hash_text(0, text)) < 0 ? NULL : key;
 }
 
 static hac_status set_directory(hac_device *device, const char *parent, hac_error *err)
@@ -98,19 +76,21 @@ static hac_status set_directory(hac_device *device, const char *parent, hac_erro
     return HAC_OK;
 }
 
-/* A vendor's file is the driver's to judge, when its first kernel is asked for. */
+/* The driver judges a vendor's file when its first kernel is asked for. */
 static hac_status open_image(hac_device *device, const char *path, hac_error *err)
 {
+    char kernels[17];
+    hac_programs_hash(device->sources, kernels);
     hac_status status = hac_program_file_read(path, &device->image, &device->image_bytes, err);
     if (status == HAC_OK && hac_image_is_ours(device->image, device->image_bytes))
-        status = hac_image_check(device->image, device->image_bytes, path, &device->facts,
+        status = hac_image_check(device->image, device->image_bytes, path, &device->facts, kernels,
                                  &device->image_entries, err);
     return status;
 }
 
 hac_status hac_device_programs_open(hac_device *device, const hac_device_options *options, hac_error *err)
 {
-    const hac_program_source *sources = hac_programs();
+    const hac_program_source *sources = device->sources;
     while (sources[device->n_programs].name != NULL)
         device->n_programs++;
     device->programs = calloc(device->n_programs + 1, sizeof *device->programs);
@@ -147,9 +127,9 @@ const char *hac_device_program_directory(const hac_device *device)
     return device->directory;
 }
 
-static size_t find_program(const char *name)
+static size_t find_program(const hac_device *device, const char *name)
 {
-    const hac_program_source *sources = hac_programs();
+    const hac_program_source *sources = device->sources;
     for (size_t i = 0; sources[i].name != NULL; i++)
         if (sources[i].name == name || strcmp(sources[i].name, name) == 0)
             return i;
@@ -180,14 +160,14 @@ static hac_status load_binary(hac_device *device, const uint8_t *binary, size_t 
     return HAC_OK;
 }
 
-static bool is_entry_of(const hac_program_entry *entry, size_t index, uint64_t hash)
+static bool is_entry_of(const hac_device *device, const hac_program_entry *entry, size_t index)
 {
-    const char *name = hac_programs()[index].name;
-    return entry->key == hash && entry->name_bytes == strlen(name) &&
+    const char *name = device->sources[index].name;
+    return entry->key == device->programs[index].hash && entry->name_bytes == strlen(name) &&
            memcmp(entry->name, name, entry->name_bytes) == 0;
 }
 
-/* Its binary becomes the program; what known-answer tests said is kept with it. */
+/* The entry's binary becomes the program. What known-answer tests said is kept with it. */
 static hac_status load_entry(hac_device *device, size_t index, const hac_program_entry *entry, hac_error *err)
 {
     hac_loaded_program *p = &device->programs[index];
@@ -202,21 +182,21 @@ static hac_status load_entry(hac_device *device, size_t index, const hac_program
     return HAC_OK;
 }
 
-/* An image is either entries of ours, one a program, or a vendor's file that holds all kernels. */
+/* An image is either a list of entries, one for each program, or a vendor's file that holds all kernels. */
 static hac_status load_from_image(hac_device *device, size_t index, hac_error *err)
 {
     hac_program_entry entry;
     size_t offset = device->image_entries, entries = 0;
     while (hac_program_entry_read(device->image, device->image_bytes, &offset, &entry) == HAC_OK) {
         entries++;
-        if (is_entry_of(&entry, index, device->programs[index].hash))
+        if (is_entry_of(device, &entry, index))
             return load_entry(device, index, &entry, err);
     }
     if (entries > 0 || device->image_entries > 0)
         return hac_fail(err, HAC_UNSUPPORTED,
                         "the image given as program.binary has no program \"%s\" of this version; build it "
                         "again with `hacctl kernels build`",
-                        hac_programs()[index].name);
+                        device->sources[index].name);
     hac_status status =
         load_binary(device, device->image, device->image_bytes, &device->programs[index].program, err);
     if (status == HAC_OK)
@@ -226,7 +206,7 @@ static hac_status load_from_image(hac_device *device, size_t index, hac_error *e
              "that the device's driver takes");
 }
 
-/* The same, with what the tests on this machine said. */
+/* Loads from the image and adds what the tests on this machine said. */
 static hac_status load_from_image_with(hac_device *device, size_t index, const char *notes,
                                        size_t notes_bytes, hac_error *err)
 {
@@ -244,12 +224,12 @@ static hac_status load_from_image_with(hac_device *device, size_t index, const c
 static char *file_of(const hac_device *device, size_t index)
 {
     char *path = NULL;
-    int n = asprintf(&path, "%s/%s-%016llx.bin", device->directory, hac_programs()[index].name,
+    int n = asprintf(&path, "%s/%s-%016llx.bin", device->directory, device->sources[index].name,
                      (unsigned long long)device->programs[index].hash);
     return n < 0 ? NULL : path;
 }
 
-/* HAC_NOT_FOUND for every kind of unusable file: it is then made anew. */
+/* HAC_NOT_FOUND: the file cannot be used, so it is made anew. */
 static hac_status load_from_file(hac_device *device, size_t index, hac_error *err)
 {
     hac_autofree char *path = file_of(device, index);
@@ -262,7 +242,7 @@ static hac_status load_from_file(hac_device *device, size_t index, hac_error *er
     if (status == HAC_NO_MEMORY)
         return status;
     if (status == HAC_OK && (hac_program_entry_read(data, bytes, &offset, &entry) != HAC_OK ||
-                             offset != bytes || !is_entry_of(&entry, index, device->programs[index].hash)))
+                             offset != bytes || !is_entry_of(device, &entry, index)))
         status = hac_fail(err, HAC_NOT_FOUND, "%s: damaged, or made for another program", path);
     bool by_image = device->image != NULL && status == HAC_OK;
     if (by_image &&
@@ -282,7 +262,7 @@ static hac_status load_from_file(hac_device *device, size_t index, hac_error *er
 
 /* Building -------------------------------------------------------------------------------------- */
 
-/* The first line of the build log that speaks of an error, else its first line. */
+/* Appends the first line of the build log that mentions an error, or else its first line. */
 static void add_build_log(hac_device *device, cl_program program, hac_error *err)
 {
     hac_autofree char *log = calloc(1, BUILD_LOG_MAX + 1);
@@ -301,14 +281,14 @@ static void add_build_log(hac_device *device, cl_program program, hac_error *err
         snprintf(err->message + used, sizeof err->message - used, ": %.*s", (int)length, at);
 }
 
-/* `header` comes in front of the program's text, and `options` in front of its options. */
+/* `header` is put before the program's text, and `header_options` before its options. */
 static hac_status build_with(hac_device *device, size_t index, const char *header, const char *header_options,
                              hac_error *err)
 {
-    const hac_program_source *source = &hac_programs()[index];
+    const hac_program_source *source = &device->sources[index];
     hac_autofree char *options = NULL;
-    if (asprintf(&options, "%s%s%s%s", BASE_OPTIONS, exact_options(device), header_options, source->options) <
-        0) {
+    if (asprintf(&options, "%s%s%s%s", HAC_PROGRAM_OPTIONS, exact_options(device), header_options,
+                 source->options) < 0) {
         options = NULL;
         return hac_fail_no_memory(err);
     }
@@ -331,7 +311,7 @@ static hac_status build_with(hac_device *device, size_t index, const char *heade
 
 static hac_status build(hac_device *device, size_t index, hac_error *err)
 {
-    if (hac_program_has_short_header(device, &hac_programs()[index]) &&
+    if (hac_program_has_short_header(device, &device->sources[index]) &&
         build_with(device, index, hac_source_pocl_builtins, HAC_SHORT_HEADER_OPTIONS, NULL) == HAC_OK)
         return HAC_OK;
     return build_with(device, index, "", "", err);
@@ -339,7 +319,7 @@ static hac_status build(hac_device *device, size_t index, hac_error *err)
 
 hac_status hac_program_build(hac_device *device, const char *program, hac_error *err)
 {
-    size_t index = find_program(program);
+    size_t index = find_program(device, program);
     if (index == NO_PROGRAM)
         return no_such_program(program, err);
     if (device->programs[index].program != NULL)
@@ -347,7 +327,7 @@ hac_status hac_program_build(hac_device *device, const char *program, hac_error 
     return device->image != NULL ? load_from_image(device, index, err) : build(device, index, err);
 }
 
-/* The program, from where it can be had. HAC_NOT_FOUND: its binary has to be built first. */
+/* Loads the program from wherever it is. HAC_NOT_FOUND: its binary must be built first. */
 static hac_status load(hac_device *device, size_t index, hac_error *err)
 {
     if (device->programs[index].program != NULL)
@@ -361,16 +341,16 @@ static hac_status load(hac_device *device, size_t index, hac_error *err)
     }
     if (device->never_build)
         return hac_fail(err, HAC_NOT_FOUND, "program %s has not been built for this device yet",
-                        hac_programs()[index].name);
+                        device->sources[index].name);
     return device->image != NULL ? load_from_image(device, index, err) : build(device, index, err);
 }
 
 bool hac_program_is_ready(hac_device *device, const char *program)
 {
-    size_t index = find_program(program);
+    size_t index = find_program(device, program);
     if (index == NO_PROGRAM)
         return false;
-    /* a test of another program may have had this one built, which says nothing of its own tests */
+    /* the test of another program may have built this one, which says nothing about its own tests */
     if (device->programs[index].program != NULL)
         return device->directory == NULL || device->programs[index].saved;
     if (device->image != NULL && device->directory == NULL)
@@ -394,8 +374,8 @@ static hac_status get_binary(const hac_device *device, size_t index, uint8_t **r
     if (code != CL_SUCCESS)
         return hac_fail_cl(err, code, "clGetProgramInfo of CL_PROGRAM_BINARY_SIZES");
     if (bytes == 0 || bytes > HAC_PROGRAM_FILE_MAX)
-        return hac_fail(err, HAC_UNSUPPORTED, "the driver gives no binary of program %s",
-                        hac_programs()[index].name);
+        return hac_fail(err, HAC_UNSUPPORTED, "the driver does not give the binary of program %s",
+                        device->sources[index].name);
     hac_autofree uint8_t *binary = malloc(bytes);
     if (binary == NULL)
         return hac_fail_no_memory(err);
@@ -410,7 +390,7 @@ static hac_status get_binary(const hac_device *device, size_t index, uint8_t **r
 
 hac_status hac_program_save(hac_device *device, const char *program, const char *failures, hac_error *err)
 {
-    size_t index = find_program(program);
+    size_t index = find_program(device, program);
     if (index == NO_PROGRAM)
         return no_such_program(program, err);
     if (device->directory == NULL || device->programs[index].program == NULL)
@@ -470,13 +450,15 @@ hac_status hac_program_image_write(hac_device *device, const char *const *progra
                         "device \"%s\" runs from an image already; build it with a profile "
                         "that says `program: source`",
                         device->facts.name);
-    hac_status status = hac_image_header(&device->facts, (uint32_t)n, &header, &bytes, err);
+    char kernels[17];
+    hac_programs_hash(device->sources, kernels);
+    hac_status status = hac_image_header(&device->facts, kernels, (uint32_t)n, &header, &bytes, err);
     if (status == HAC_OK)
         status = hac_program_write_fully(fd, "the image", header, bytes, err);
     *ret_bytes = bytes;
     for (size_t i = 0; status == HAC_OK && i < n; i++) {
         hac_autofree uint8_t *entry = NULL;
-        size_t index = find_program(programs[i]);
+        size_t index = find_program(device, programs[i]);
         status = index == NO_PROGRAM ? no_such_program(programs[i], err)
                                      : read_saved(device, index, &entry, &bytes, err);
         if (status == HAC_OK)
@@ -491,7 +473,7 @@ hac_status hac_program_image_write(hac_device *device, const char *const *progra
 const char *hac_program_failure(hac_device *device, const char *program, const char *codelet, hac_type type,
                                 size_t *ret_bytes)
 {
-    size_t index = find_program(program);
+    size_t index = find_program(device, program);
     if (index == NO_PROGRAM || device->programs[index].notes == NULL)
         return NULL;
     char wanted[96];
@@ -526,11 +508,11 @@ static hac_status add_kernel(hac_device *device, size_t index, const char *name,
     cl_kernel kernel = clCreateKernel(device->programs[index].program, name, &code);
     if (code != CL_SUCCESS) {
         hac_status status = hac_fail_cl(err, code, "clCreateKernel");
-        hac_error_prefix(err, "kernel %s of program %s", name, hac_programs()[index].name);
+        hac_error_prefix(err, "kernel %s of program %s", name, device->sources[index].name);
         return status;
     }
     hac_loaded_kernel *k = &device->kernels[device->n_kernels++];
-    k->program = hac_programs()[index].name;
+    k->program = device->sources[index].name;
     snprintf(k->name, sizeof k->name, "%s", name);
     k->kernel = kernel;
     *ret = kernel;
@@ -547,7 +529,7 @@ hac_status hac_device_kernel(hac_device *device, const char *program, const char
             return HAC_OK;
         }
     }
-    size_t index = find_program(program);
+    size_t index = find_program(device, program);
     if (index == NO_PROGRAM)
         return no_such_program(program, err);
     hac_status status = load(device, index, err);

@@ -51,8 +51,8 @@ hac_status hac_program_entry_read(const uint8_t *data, size_t bytes, size_t *off
 static hac_status read_fully(int fd, const char *path, uint8_t *data, size_t bytes, hac_error *err)
 {
     for (size_t done = 0; done < bytes;) {
-        size_t most = HAC_FAILPOINT_SHORT("program.read", bytes - done);
-        ssize_t n = HAC_FAILPOINT("program.read", -1, read(fd, data + done, most));
+        size_t max = HAC_FAILPOINT_SHORT("program.read", bytes - done);
+        ssize_t n = HAC_FAILPOINT("program.read", -1, read(fd, data + done, max));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -74,7 +74,7 @@ hac_status hac_program_file_read(const char *path, uint8_t **ret, size_t *ret_by
         return hac_fail(err, HAC_REFUSED, "%s: is a link; name the file itself", path);
     if (fd < 0 || fstat(fd, &st) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "%s", path);
-    /* A device binary is code that runs in an executor: nobody else may have had a hand in it. */
+    /* A device binary is code that runs in an executor: nobody else may have touched it. */
     if (!S_ISREG(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0) ||
         (st.st_mode & (S_IWGRP | S_IWOTH)))
         return hac_fail(err, HAC_REFUSED, "%s: not a regular file that only its owner (we or root) can write",

@@ -5,8 +5,8 @@
  *     "HACPROG1"  u64 key  u32 name bytes  u32 notes bytes  u64 binary bytes  u64 checksum
  *     name  notes  binary
  *
- * in the machine's byte order, the checksum (XXH3) over all that follows the header. A .bin file is one
- * entry; an image (image.h) has any number of them one behind the other.
+ * Numbers are in the machine's byte order. The checksum (XXH3) covers everything after the header. A .bin
+ * file is one entry; an image (image.h) is a sequence of entries.
  */
 #ifndef OPENCL_PROGRAM_FILE_H
 #define OPENCL_PROGRAM_FILE_H
@@ -28,23 +28,23 @@ typedef struct hac_program_entry {
     size_t binary_bytes;
 } hac_program_entry;
 
-/* Reads the entry at *offset and moves *offset behind it. HAC_NOT_FOUND: the end, or no whole and
- * undamaged entry there. The entry points into `data`. */
+/* Reads the entry at *offset and moves *offset behind the entry. HAC_NOT_FOUND: the data ends there, or the
+ * entry is damaged or incomplete. *ret points into `data`. */
 HAC_MUST_USE hac_status hac_program_entry_read(const uint8_t *data, size_t bytes, size_t *offset,
                                                hac_program_entry *ret);
 
 /*
- * Reads a file whole; *ret is malloc'ed. HAC_NOT_FOUND when it is not there, HAC_REFUSED when it is not a
- * regular file of ours or root's, or others may write to it, HAC_IO for anything else.
+ * Reads a whole file; *ret is malloc'ed. HAC_NOT_FOUND: there is no such file. HAC_REFUSED: it is no regular
+ * file, it belongs neither to this user nor to root, or others may write to it. HAC_IO: any other error.
  */
 HAC_MUST_USE hac_status hac_program_file_read(const char *path, uint8_t **ret, size_t *ret_bytes,
                                               hac_error *err);
 
-/* Writes one entry under a temporary name beside `path`, syncs it and renames it. */
+/* Writes one entry to a temporary file beside `path`, syncs the file and renames it to `path`. */
 HAC_MUST_USE hac_status hac_program_file_write(const char *path, const hac_program_entry *entry,
                                                hac_error *err);
 
-/* All of `data`; `path` is for messages. */
+/* Writes all of `data`. `path` is for messages. */
 HAC_MUST_USE hac_status hac_program_write_fully(int fd, const char *path, const void *data, size_t bytes,
                                                 hac_error *err);
 

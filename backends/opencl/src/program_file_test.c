@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of device binaries, and images made of them: whole, cut at every byte, flipped at every byte. */
+/* Files of device binaries, and images made of them: whole, truncated at every byte, one byte changed. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,10 @@
 
 #include "base/cleanup.h"
 #include "base/test_support.h"
-#include "opencl/codelet.h"
+#include "codelet/codelet.h"
+#include "codelets.h"
+#include "opencl/codelets.h"
+#include "opencl/device.h"
 #include "opencl/device_open.h"
 #include "program_file.h"
 
@@ -70,7 +73,7 @@ static void test_round_trip(void **state)
     }
 }
 
-/* Copies so that reading past the end is seen by the sanitizer. */
+/* Copies the data, so that the sanitizer sees reads beyond the end. */
 static hac_status read_copy(const uint8_t *data, size_t bytes, hac_program_entry *ret)
 {
     hac_autofree uint8_t *copy = malloc(bytes + (bytes == 0));
@@ -92,7 +95,7 @@ static void test_cut_and_flipped(void **state)
         for (int bit = 0; bit < 8; bit++) {
             data[at] ^= (uint8_t)(1 << bit);
             hac_status status = read_copy(data, bytes, &got);
-            /* the key (bytes 8 to 15) is the caller's to compare */
+            /* the caller compares the key (bytes 8 to 15) */
             assert_int_equal(status, at >= 8 && at < 16 ? HAC_OK : HAC_NOT_FOUND);
             data[at] ^= (uint8_t)(1 << bit);
         }
@@ -167,7 +170,7 @@ static hac_status kernel_from_image(const char *image, hac_error *err)
     hac_device *device = NULL;
     cl_kernel kernel;
     hac_device_options options = {.program_binary = image, .never_build = true};
-    hac_status status = hac_device_open(&options, &device, err);
+    hac_status status = hac_device_open(hac_programs(), &options, &device, err);
     if (status == HAC_OK)
         status = hac_device_kernel(device, "selftest", "selftest_sum", &kernel, err);
     hac_device_close(device);
@@ -181,14 +184,14 @@ static void write_file(const char *path, const uint8_t *data, size_t bytes)
     assert_int_equal(fwrite(data, 1, bytes, file), bytes);
 }
 
-/* The image is one entry of another program, then a saved one. */
+/* The image is an entry of another program, then a saved one. */
 static void test_image(void **state)
 {
     (void)state;
     hac_device *device = NULL;
     hac_error err = HAC_ERROR_NONE;
     hac_device_options options = {.program_directory = directory};
-    assert_int_equal(hac_device_open(&options, &device, &err), HAC_OK);
+    assert_int_equal(hac_device_open(hac_programs(), &options, &device, &err), HAC_OK);
     assert_int_equal(hac_program_build(device, "selftest", &err), HAC_OK);
     assert_int_equal(hac_codelet_find("selftest.sum")->known_answer(device, HAC_TYPE_U32, &err), HAC_OK);
     if (hac_program_save(device, "selftest", "", &err) != HAC_OK)
@@ -213,7 +216,7 @@ static void test_image(void **state)
     assert_non_null(strstr(err.message, "clCreateProgramWithBinary"));
 }
 
-/* The compiler's message comes through; an executor never compiles. */
+/* The compiler's message is passed on; an executor never compiles. */
 static void test_never_build(void **state)
 {
     (void)state;
@@ -221,7 +224,7 @@ static void test_never_build(void **state)
     hac_error err = HAC_ERROR_NONE;
     cl_kernel kernel;
     hac_device_options options = {.program_directory = "/nonexistent", .never_build = true};
-    assert_int_equal(hac_device_open(&options, &device, &err), HAC_OK);
+    assert_int_equal(hac_device_open(hac_programs(), &options, &device, &err), HAC_OK);
     assert_false(hac_program_is_ready(device, "selftest"));
     assert_int_equal(hac_device_kernel(device, "selftest", "selftest_sum", &kernel, &err), HAC_NOT_FOUND);
     hac_device_close(device);

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/codec.h"
-#include "../src/kernels.h"
+#include "read/codec.h"
+#include "read/kernels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A literal of 2^32 bytes, which the library takes for one of none: such a page is no page. */
+/* A literal of 2^32 bytes, which the library takes for an empty one: such a page is invalid. */
 static bool has_huge_literal(const uint8_t *from, size_t bytes)
 {
     static const uint8_t tag[] = {0xfc, 0xff, 0xff, 0xff, 0xff};
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3)
         return 0;
     size_t wanted = data[1] | (size_t)data[2] << 8;
-    uint8_t *ret = malloc(wanted + HAC_PARQUET_SLACK); /* what lies behind is the sanitizer's */
+    uint8_t *ret = malloc(wanted + HAC_PARQUET_SLACK); /* the sanitizer sees accesses behind it */
     uint8_t *from = malloc(size + HAC_PARQUET_SLACK);
     if (ret == NULL || from == NULL)
         abort();

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A whole Parquet file, in memory: all its columns are read, in batches of 1024 rows and again in steps that
- * are drawn: rows left out, selections, codes. Oracle besides the sanitizers: what is read both times is the
- * same, a failure has a message, strings lie in the column's memory.
- */
+/* A whole Parquet file in memory: reads all its columns in batches of 1024 rows, and again in random steps:
+ * skipped rows, selections, codes. Oracle in addition to the sanitizers: both readings are the same, a
+ * failure has a message, strings lie in the column's memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 #include "base/random.h"
 #include "parquet/column.h"
 
-#define ROWS_MAX (1 << 16) /* of a row group that are read */
+#define ROWS_MAX (1 << 16) /* rows of a row group that are read */
 #define PAGE_MAX (1 << 22)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,7 +18,7 @@ typedef struct walk {
     hac_parquet_column *column;
     size_t value_size;
     uint64_t rows, random;
-    uint64_t *digests; /* a row of the first reading */
+    uint64_t *digests; /* for each row of the first reading */
     bool compare;
 } walk;
 
@@ -33,7 +31,7 @@ static void must(bool condition)
         abort();
 }
 
-/* Whether it went well; a failure is said in words. */
+/* Whether the call succeeded; a failure must have a message. */
 static bool good(hac_status status, const hac_error *err)
 {
     must(status == HAC_OK || (status == err->code && err->message[0] != 0));
@@ -47,7 +45,7 @@ static uint64_t mix(uint64_t digest, const uint8_t *bytes, size_t n)
     return digest;
 }
 
-static uint64_t digest_of(const walk *w, const hac_vector *v, size_t i)
+static uint64_t digest_of(const walk *w, const hac_column *v, size_t i)
 {
     uint64_t digest = mix(UINT64_C(0xcbf29ce484222325), &v->states[i], 1);
     const hac_string_ref *ref = &((const hac_string_ref *)v->values)[i];
@@ -59,10 +57,11 @@ static uint64_t digest_of(const walk *w, const hac_vector *v, size_t i)
     return mix(digest, v->bytes + ref->offset, ref->length);
 }
 
-static void take(walk *w, uint64_t row, const hac_vector *v, size_t i, bool marked)
+static void take(walk *w, uint64_t row, const hac_column *v, size_t i, bool marked)
 {
     uint64_t digest = digest_of(w, v, i);
-    must(v->states[i] == HAC_ROW_OK || v->states[i] == HAC_ROW_NULL || v->states[i] == HAC_ROW_RANGE);
+    must(v->states[i] == HAC_ROW_OK || v->states[i] == HAC_ROW_NULL || v->states[i] == HAC_ROW_RANGE ||
+         v->states[i] == HAC_ROW_PRECISION);
     must(marked || v->states[i] == HAC_ROW_OK);
     if (w->compare)
         must(w->digests[row] == digest);
@@ -73,7 +72,7 @@ static void take(walk *w, uint64_t row, const hac_vector *v, size_t i, bool mark
 static bool read_some(walk *w, uint64_t at, size_t n, bool select)
 {
     hac_error err = HAC_ERROR_NONE;
-    hac_vector v = {.values = values, .states = states};
+    hac_column v = {.values = values, .states = states};
     uint16_t selection[HAC_BATCH_ROWS];
     size_t given = 0;
     bool marked = false;
@@ -126,11 +125,11 @@ static bool step(walk *w, uint64_t at, size_t n)
 static bool read_group(walk *w, size_t group)
 {
     hac_error err = HAC_ERROR_NONE;
-    uint64_t most = w->compare ? 1 + hac_random_u64(&w->random) % HAC_BATCH_ROWS : HAC_BATCH_ROWS;
+    uint64_t max = w->compare ? 1 + hac_random_u64(&w->random) % HAC_BATCH_ROWS : HAC_BATCH_ROWS;
     if (!good(hac_parquet_column_begin(w->column, group, &err), &err))
         return false;
     for (uint64_t at = 0, n = 0; at < w->rows; at += n) {
-        n = w->compare ? 1 + hac_random_u64(&w->random) % most : most;
+        n = w->compare ? 1 + hac_random_u64(&w->random) % max : max;
         n = w->rows - at < n ? w->rows - at : n;
         if (!step(w, at, (size_t)n))
             return false;
@@ -144,7 +143,7 @@ static void read_leaf(const hac_parquet_file *file, size_t leaf, uint64_t random
     hac_error err = HAC_ERROR_NONE;
     walk w = {.digests = digests, .random = random};
     w.value_size = hac_repr_size(hac_repr_of(file->leaves[leaf].type));
-    if (!good(hac_parquet_column_new(file, leaf, &w.column, &err), &err))
+    if (!good(hac_parquet_column_new(file, leaf, &file->leaves[leaf], &w.column, &err), &err))
         return;
     for (size_t group = 0; group < file->n_groups && group < 4; group++) {
         uint64_t rows = file->groups[group].rows;
@@ -163,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hac_error err = HAC_ERROR_NONE;
     hac_parquet_file *file = NULL;
     hac_parquet_place place = {.fd = -1, .memory = data, .bytes = size};
-    /* checksums would keep most changes from being seen */
+    /* checksums would hide most changes */
     hac_parquet_limits limits = {.page_bytes = PAGE_MAX, .ignore_checksums = size % 16 != 0};
     if (!good(hac_parquet_open(&place, &limits, &file, &err), &err))
         return 0;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * libFuzzer target: a Parquet file whose pages are not looked at. Its metadata is read, described, and asked
- * what it leaves out. The magics are put where they belong and the footer's length is kept within the file:
- * what is fuzzed is what lies behind them.
- */
+/* A Parquet file whose pages are not read. Its metadata is parsed, described, and used for pruning. The
+ * magics are set and the footer's length is limited to the file, so that the metadata behind them is
+ * fuzzed. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/page_index.h"
 #include "parquet/prune.h"
+#include "read/page_index.h"
 
 #define ENDS       12
 #define GROUPS_MAX 3
@@ -41,7 +39,7 @@ static void prune(const hac_parquet_file *file, size_t group, size_t leaf)
     hac_bound bound = {.values = values, .bytes = (const uint8_t *)"a string of bytes"};
     const hac_conjuncts conjuncts = {.conjuncts = &conjunct, .n = 1, .bounds = &bound, .n_bounds = 1};
     bound.repr = (uint8_t)hac_repr_of(file->leaves[leaf].type);
-    if (bound.repr == HAC_REPR_STRING) /* of which a string is made: its place */
+    if (bound.repr == HAC_REPR_STRING) /* makes a string: its address */
         values[2] = values[0];
     for (size_t i = 0; i < 3; i++)
         values[i].repr = bound.repr;

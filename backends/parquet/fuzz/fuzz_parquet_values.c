@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The values of one page, without a file: FUZZ_STRINGS says which family of encodings. Input: a byte for the
- * type, one for the encoding, one for how many values are asked for at a time; then the page. Oracle besides
- * the sanitizers: what is decoded in pieces, and by every instruction set, is the same.
- */
+/* The values of one page, without a file; FUZZ_STRINGS selects the family of encodings. Input: a byte for the
+ * type, one for the encoding, one for the number of values read at a time; then the page. Oracle in addition
+ * to the sanitizers: values decoded in pieces, and with every instruction set, are the same. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/values.h"
+#include "read/values.h"
 
 #define VALUES_MAX 3000
 #define ENTRIES    20
@@ -15,7 +13,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct decoded {
-    size_t n; /* before it failed or ended */
+    size_t n; /* values before the failure or the end */
     uint64_t digest;
 } decoded;
 
@@ -82,14 +80,14 @@ static void add(decoded *ret, const hac_parquet_context *c, const uint8_t *value
         uint8_t state = states != NULL ? states[i] : HAC_ROW_OK;
         ret->digest = mix(ret->digest, &state, 1);
         if (c->target->is_text)
-            ret->digest = mix(ret->digest, c->room->data + ref->offset, ref->length);
+            ret->digest = mix(ret->digest, c->strings->data + ref->offset, ref->length);
         else if (state == HAC_ROW_OK)
             ret->digest = mix(ret->digest, values + i * c->target->size, c->target->size);
     }
     ret->n += n;
 }
 
-/* Up to VALUES_MAX values, `at_once` by `at_once`; whole pieces only. */
+/* Reads up to VALUES_MAX values, `at_once` at a time; only whole pieces. */
 static decoded decode(const input *in, const hac_parquet_kernels *kernels, size_t at_once)
 {
     static hac_parquet_scratch scratch;
@@ -97,26 +95,26 @@ static decoded decode(const input *in, const hac_parquet_kernels *kernels, size_
     static uint8_t states[HAC_BATCH_ROWS];
     decoded ret = {.digest = UINT64_C(0xcbf29ce484222325)};
     hac_parquet_target target;
-    hac_parquet_room room = {0};
+    hac_string_buffer strings = {0};
     hac_parquet_dictionary dictionary = {.there = true, .entries = ENTRIES};
     hac_parquet_values v;
     size_t place = 0;
     must(hac_parquet_target_of(&in->leaf, &target));
     target.kernels = kernels;
     dictionary.values = calloc(ENTRIES + 1, target.size);
-    must(hac_parquet_room_place(&room, in->bytes + HAC_PARQUET_SLACK, &place, NULL) == HAC_OK);
-    memcpy(room.data + place, in->page, in->bytes);
-    hac_parquet_room_keep(&room);
-    /* the page twice: where refs point into it, and where nothing can move it */
+    must(hac_string_buffer_place(&strings, in->bytes + HAC_PARQUET_SLACK, &place, NULL) == HAC_OK);
+    memcpy(strings.data + place, in->page, in->bytes);
+    hac_string_buffer_keep(&strings);
+    /* the page twice: in the string buffer, where refs point into it, and in memory that does not move */
     uint8_t *page = calloc(1, in->bytes + HAC_PARQUET_SLACK);
     memcpy(page, in->page, in->bytes);
-    bool in_room = hac_parquet_values_in_room(&target, in->encoding);
-    hac_parquet_context c = {&target, &dictionary, &room, &scratch, 1 << 20};
-    bool good = hac_parquet_values_begin(&v, &c, in->encoding, in_room ? room.data + place : page, place,
-                                         in->bytes, NULL) == HAC_OK;
+    bool in_strings = hac_parquet_values_in_strings(&target, in->encoding);
+    hac_parquet_context c = {&target, &dictionary, &strings, &scratch, 1 << 20};
+    bool good = hac_parquet_values_begin(&v, &c, in->encoding, in_strings ? strings.data + place : page,
+                                         place, in->bytes, NULL) == HAC_OK;
     while (good && ret.n < VALUES_MAX) {
         bool marked = false;
-        hac_parquet_room_begin(&room, 0, 0);
+        hac_string_buffer_begin(&strings, 0, 0);
         good =
             hac_parquet_values_get(&v, &c, at_once, NULL, at_once, values, states, &marked, NULL) == HAC_OK;
         if (good)
@@ -124,7 +122,7 @@ static decoded decode(const input *in, const hac_parquet_kernels *kernels, size_
     }
     free(page);
     free(dictionary.values);
-    hac_parquet_room_clear(&room);
+    hac_string_buffer_clear(&strings);
     scratch.last.bytes = 0;
     return ret;
 }

@@ -32,12 +32,12 @@ def pack(values, width):
 def delta(values):
     """One block of four miniblocks of 32."""
     steps = [b - a for a, b in zip(values, values[1:])]
-    least = min(steps, default=0)
-    steps = [s - least for s in steps]
+    minimum = min(steps, default=0)
+    steps = [s - minimum for s in steps]
     minis = [steps[i:i + 32] for i in range(0, 128, 32)]
     widths = [max(m, default=0).bit_length() for m in minis]
     packed = b"".join(pack(m + [0] * (32 - len(m)), w) for m, w in zip(minis, widths) if m)
-    return varint(128) + varint(4) + varint(len(values)) + zigzag(values[0]) + zigzag(least) + bytes(widths) + packed
+    return varint(128) + varint(4) + varint(len(values)) + zigzag(values[0]) + zigzag(minimum) + bytes(widths) + packed
 
 
 def runs(width):

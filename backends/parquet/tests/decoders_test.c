@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of decoding, each against an encoder or a loop of the simplest kind that is written here. */
+/* Parts of decoding, each compared with a simple encoder or loop in this file. */
 #include "base/test_support.h"
 
 #include <libdeflate.h>
@@ -10,14 +10,15 @@
 #include <zstd.h>
 
 #include "base/random.h"
-#include "codec.h"
-#include "delta.h"
-#include "hybrid.h"
-#include "room.h"
-#include "snappy.h"
-#include "texts.h"
+#include "convert_one.h"
+#include "read/byte_arrays.h"
+#include "read/codec.h"
+#include "read/delta.h"
+#include "read/rle_hybrid.h"
+#include "read/snappy.h"
+#include "read/string_buffer.h"
 
-#define MOST 3000
+#define MAX 3000
 
 static uint64_t seed = 1;
 
@@ -29,9 +30,9 @@ static uint64_t draw(uint64_t below)
 /* ---- writing bits, bytes and numbers ------------------------------------------------------------------- */
 
 typedef struct output {
-    uint8_t data[64 * MOST + HAC_PARQUET_SLACK];
+    uint8_t data[64 * MAX + HAC_PARQUET_SLACK];
     size_t bytes;
-    unsigned bit; /* of the last byte, 0: it is full */
+    unsigned bit; /* used bits of the last byte; 0: it is full */
 } output;
 
 static output out;
@@ -70,8 +71,8 @@ static void each_kernels(void (*test)(const hac_parquet_kernels *))
 
 static void unpacking(const hac_parquet_kernels *k)
 {
-    static uint64_t wanted[MOST], wide[MOST + 32];
-    static uint32_t narrow[MOST + 32];
+    static uint64_t wanted[MAX], wide[MAX + 32];
+    static uint32_t narrow[MAX + 32];
     for (unsigned width = 0; width <= 64; width++) {
         size_t n = 8 * draw(200);
         begin_output();
@@ -91,12 +92,12 @@ static void unpacking(const hac_parquet_kernels *k)
 
 static void single_bits(const hac_parquet_kernels *k)
 {
-    uint8_t ret[MOST + 8];
+    uint8_t ret[MAX + 8];
     begin_output();
     for (size_t i = 0; i < sizeof out.data; i++)
         out.data[i] = (uint8_t)draw(256);
     for (unsigned round = 0; round < 200; round++) {
-        size_t first = draw(50), n = draw(MOST), sum = 0;
+        size_t first = draw(50), n = draw(MAX), sum = 0;
         uint8_t flip = (uint8_t)draw(2);
         size_t got = k->bits(out.data, first, flip, n, ret);
         for (size_t i = 0; i < n; i++) {
@@ -145,59 +146,6 @@ static void joining(const hac_parquet_kernels *k)
     }
 }
 
-/* The conversion of one value, by 128-bit arithmetic; false: it is not the type's. */
-static bool convert_one(const hac_parquet_rule *r, const uint8_t *from, void *ret)
-{
-    __int128 v = 0;
-    uint32_t word = 0;
-    bool big = r->kind == HAC_RULE_BIG_64 || r->kind == HAC_RULE_BIG_128;
-    for (uint32_t i = 0; i < r->width && i < 16; i++)
-        v |= (__int128)((unsigned __int128)from[big ? r->width - 1 - i : i] << 8 * i);
-    uint8_t last = r->width > 0 ? from[big ? 0 : r->width - 1] : 0;
-    bool is_signed = r->kind != HAC_RULE_U32 && r->kind != HAC_RULE_RANGE_U32;
-    if (r->width < 16 && is_signed && last & 0x80)
-        v -= (__int128)((unsigned __int128)1 << 8 * r->width);
-    if (r->kind == HAC_RULE_COPY_4) {
-        memcpy(ret, from, 4);
-        return true;
-    }
-    if (r->kind == HAC_RULE_HALF) {
-        int sign = from[1] >> 7, exponent = from[1] >> 2 & 31, fraction = (from[1] & 3) << 8 | from[0];
-        float f = exponent == 31  ? (fraction != 0 ? __builtin_nanf("") : __builtin_inff())
-                  : exponent == 0 ? (float)fraction / 16777216.0f
-                                  : (float)(1024 + fraction) / 1024.0f * __builtin_powif(2.0f, exponent - 15);
-        f = sign ? -f : f;
-        memcpy(ret, &f, sizeof f);
-        return true;
-    }
-    if (r->kind == HAC_RULE_BIG_128) {
-        __int128 limit = 1;
-        for (unsigned i = 0; i < r->digits; i++)
-            limit *= 10;
-        memcpy(ret, &v, sizeof v);
-        return v < limit && v > -limit;
-    }
-    bool fits = true, limited = big || r->kind == HAC_RULE_RANGE_I32 || r->kind == HAC_RULE_RANGE_U32 ||
-                                r->kind == HAC_RULE_RANGE_I64 || r->kind == HAC_RULE_MILLIS;
-    if (limited)
-        fits = v >= r->low && v <= r->high;
-    if (r->kind == HAC_RULE_MILLIS)
-        v *= 1000;
-    if (r->kind == HAC_RULE_NANOS)
-        v = (v - ((v % 1000) + 1000) % 1000) / 1000;
-    if (r->kind == HAC_RULE_INT96) {
-        int64_t nanos;
-        memcpy(&nanos, from, sizeof nanos);
-        memcpy(&word, from + 8, sizeof word);
-        __int128 n = nanos;
-        v = ((__int128)(int32_t)word - 2440588) * 86400000000 + (n - ((n % 1000) + 1000) % 1000) / 1000;
-        fits = true; /* modulo 2^64 */
-    }
-    int64_t short_v = (int64_t)v;
-    memcpy(ret, &short_v, sizeof short_v);
-    return fits;
-}
-
 static void fill_values(uint8_t *from, size_t bytes)
 {
     unsigned rarity = 1 + (unsigned)draw(6);
@@ -218,7 +166,8 @@ static void compare_rule(const hac_parquet_kernels *k, const hac_parquet_rule *r
     bool good = k->convert[r->kind](r, from, NULL, n, ret);
     for (size_t i = 0; i < n; i++) {
         bool fits = convert_one(r, from + i * r->width, one);
-        bool nan = r->kind == HAC_RULE_HALF && (from[2 * i + 1] & 0x7c) == 0x7c;
+        bool half = r->kind == HAC_RULE_HALF || r->kind == HAC_RULE_HALF_64;
+        bool nan = (half && (from[2 * i + 1] & 0x7c) == 0x7c) || r->kind == HAC_RULE_FLOAT_64;
         if (fits && !nan)
             assert_memory_equal(ret + i * size, one, size);
         assert_int_equal(k->convert[r->kind](r, from + i * r->width, NULL, 1, one), fits);
@@ -237,24 +186,35 @@ static void compare_rule(const hac_parquet_kernels *k, const hac_parquet_rule *r
 
 static void converting(const hac_parquet_kernels *k)
 {
-    static const uint8_t widths[HAC_RULE_END] = {4, 8, 4, 4, 4, 4, 8, 8, 8, 12, 2, 0, 0};
+    static const uint8_t widths[HAC_RULE_END] = {
+        [HAC_RULE_COPY_4] = 4,    [HAC_RULE_COPY_8] = 8,       [HAC_RULE_I32] = 4,
+        [HAC_RULE_U32] = 4,       [HAC_RULE_RANGE_I32] = 4,    [HAC_RULE_SMALL_U32] = 4,
+        [HAC_RULE_RANGE_I64] = 8, [HAC_RULE_MILLIS] = 8,       [HAC_RULE_NANOS] = 8,
+        [HAC_RULE_INT96] = 12,    [HAC_RULE_INT96_NANOS] = 12, [HAC_RULE_HALF] = 2,
+        [HAC_RULE_FLOAT_64] = 4,  [HAC_RULE_HALF_64] = 2,      [HAC_RULE_WIDE_32] = 4,
+        [HAC_RULE_WIDE_64] = 8,   [HAC_RULE_SMALL_U64] = 8};
     for (unsigned round = 0; round < 300; round++) {
         hac_parquet_rule r = {.kind = (hac_parquet_rule_kind)(round % HAC_RULE_END)};
         r.width = widths[r.kind];
         r.digits = 19 + (unsigned)draw(20);
         r.high =
             r.kind == HAC_RULE_MILLIS ? INT64_MAX / 1000 : (int64_t)(hac_random_u64(&seed) >> (3 + draw(60)));
-        r.low = r.kind == HAC_RULE_RANGE_U32 ? 0 : -r.high;
+        r.low = -r.high;
+        if (r.kind == HAC_RULE_SMALL_U32 || r.kind == HAC_RULE_SMALL_U64) {
+            r.high = draw(2) == 0 ? UINT8_MAX : UINT16_MAX;
+            r.low = -(r.high + 1) / 2;
+        }
         if (r.kind == HAC_RULE_BIG_64 || r.kind == HAC_RULE_BIG_128)
             r.width = (uint32_t)draw(17);
         size_t size = r.kind == HAC_RULE_COPY_4 || r.kind == HAC_RULE_HALF ? 4
-                      : r.kind == HAC_RULE_BIG_128                         ? 16
-                                                                           : 8;
+                      : r.kind == HAC_RULE_BIG_128 || r.kind == HAC_RULE_WIDE_32 || r.kind == HAC_RULE_WIDE_64
+                          ? 16
+                          : 8;
         compare_rule(k, &r, size);
     }
 }
 
-/* Decimals longer than 16 bytes: what stands in front must be the sign. */
+/* Decimals longer than 16 bytes: the leading bytes must repeat the sign. */
 static void long_decimals(const hac_parquet_kernels *k)
 {
     uint8_t from[20 + HAC_PARQUET_SLACK] = {0};
@@ -290,16 +250,16 @@ static void test_loops(void **state)
 
 /* ---- run lengths and packed bits ----------------------------------------------------------------------- */
 
-/* n values as runs of lengths that are drawn; the last packed run has more. */
+/* Encodes n values as runs of random lengths; the last packed run has surplus values. */
 static void encode_hybrid(uint32_t *values, size_t n, unsigned width)
 {
-    uint32_t most = width == 0 ? 0 : UINT32_MAX >> (32 - width);
+    uint32_t max = width == 0 ? 0 : UINT32_MAX >> (32 - width);
     begin_output();
     for (size_t at = 0; at < n;) {
         size_t some = 1 + draw(draw(2) ? 10 : 1000);
         some = some < n - at ? some : n - at;
         if (draw(2) == 0) {
-            uint32_t value = (uint32_t)hac_random_u64(&seed) & most;
+            uint32_t value = (uint32_t)hac_random_u64(&seed) & max;
             put_varint(some << 1);
             for (unsigned b = 0; b < (width + 7) / 8; b++)
                 out.data[out.bytes++] = (uint8_t)(value >> 8 * b);
@@ -310,7 +270,7 @@ static void encode_hybrid(uint32_t *values, size_t n, unsigned width)
         size_t groups = at + some == n ? (some + 7) / 8 : some / 8;
         put_varint(groups << 1 | 1);
         for (size_t i = 0; i < 8 * groups; i++) {
-            uint32_t value = (uint32_t)hac_random_u64(&seed) & most;
+            uint32_t value = (uint32_t)hac_random_u64(&seed) & max;
             put_bits(value, width);
             if (at < n)
                 values[at++] = value;
@@ -320,10 +280,10 @@ static void encode_hybrid(uint32_t *values, size_t n, unsigned width)
 
 static void hybrid_in_pieces(const hac_parquet_kernels *k)
 {
-    static uint32_t values[MOST], got[MOST + 64];
+    static uint32_t values[MAX], got[MAX + 64];
     for (unsigned round = 0; round < 400; round++) {
         unsigned width = round % 33;
-        size_t n = draw(MOST);
+        size_t n = draw(MAX);
         hac_parquet_hybrid h;
         encode_hybrid(values, n, width);
         assert_null(hac_parquet_hybrid_begin(&h, k, width, out.data, out.bytes));
@@ -343,22 +303,22 @@ static void hybrid_in_pieces(const hac_parquet_kernels *k)
 
 static void hybrid_states(const hac_parquet_kernels *k)
 {
-    static uint32_t values[MOST];
-    static uint8_t states[MOST + 64];
+    static uint32_t values[MAX];
+    static uint8_t states[MAX + 64];
     for (unsigned round = 0; round < 200; round++) {
         unsigned width = 1 + round % 3;
-        uint32_t most = (1u << width) - 1;
-        size_t n = draw(MOST);
+        uint32_t max = (1u << width) - 1;
+        size_t n = draw(MAX);
         hac_parquet_hybrid h;
         encode_hybrid(values, n, width);
         assert_null(hac_parquet_hybrid_begin(&h, k, width, out.data, out.bytes));
         for (size_t at = 0; at < n;) {
             size_t some = 1 + draw(1024), sum = 0, wanted = 0;
             some = some < n - at ? some : n - at;
-            assert_null(hac_parquet_hybrid_states(&h, most, some, states, &sum));
+            assert_null(hac_parquet_hybrid_states(&h, max, some, states, &sum));
             for (size_t i = 0; i < some; i++) {
-                assert_int_equal(states[i], values[at + i] != most);
-                wanted += values[at + i] != most;
+                assert_int_equal(states[i], values[at + i] != max);
+                wanted += values[at + i] != max;
             }
             assert_int_equal(sum, wanted);
             at += some;
@@ -389,15 +349,15 @@ static void test_hybrid_damage(void **state)
     assert_non_null(hac_parquet_hybrid_get(&h, 1, got)); /* a run without its value */
     assert_null(hac_parquet_hybrid_begin(&h, k, 8, data, 2));
     assert_non_null(hac_parquet_hybrid_get(&h, 3, got));
-    assert_null(hac_parquet_hybrid_begin(&h, k, 2, data, 2)); /* 5 is no level, up to 2 */
+    assert_null(hac_parquet_hybrid_begin(&h, k, 2, data, 2)); /* 5 is not a level up to 2 */
     assert_non_null(hac_parquet_hybrid_states(&h, 2, 2, bytes, &sum));
     memset(data, 0xff, 8);
     assert_null(hac_parquet_hybrid_begin(&h, k, 8, data, 8));
     assert_non_null(hac_parquet_hybrid_get(&h, 1, got)); /* a length without an end */
     memset(data, 0, 8);
     assert_null(hac_parquet_hybrid_begin(&h, k, 8, data, 8));
-    assert_non_null(hac_parquet_hybrid_get(&h, 1, got)); /* runs of nothing */
-    data[0] = 4 << 1 | 1; /* four groups of eight, cut behind the first 12 values */
+    assert_non_null(hac_parquet_hybrid_get(&h, 1, got)); /* empty runs */
+    data[0] = 4 << 1 | 1; /* four groups of eight, cut after the first 12 values */
     assert_null(hac_parquet_hybrid_begin(&h, k, 4, data, 7));
     assert_null(hac_parquet_hybrid_get(&h, 12, got));
     assert_non_null(hac_parquet_hybrid_get(&h, 1, got));
@@ -415,7 +375,7 @@ static unsigned bits_of(uint64_t v)
     return v == 0 ? 0 : 64 - (unsigned)__builtin_clzll(v);
 }
 
-/* `cut`: the last miniblock ends where its values do. */
+/* `cut`: the last miniblock ends after its last value. */
 static void encode_delta(const uint64_t *values, size_t n, unsigned minis, unsigned mini_values, bool narrow,
                          bool cut)
 {
@@ -426,27 +386,27 @@ static void encode_delta(const uint64_t *values, size_t n, unsigned minis, unsig
     put_zigzag(n > 0 ? values[0] : 0);
     for (size_t at = 1; at < n; at += (size_t)minis * mini_values) {
         size_t end = at + (size_t)minis * mini_values < n ? at + (size_t)minis * mini_values : n;
-        uint64_t least = values[at] - values[at - 1];
+        uint64_t min = values[at] - values[at - 1];
         for (size_t i = at; i < end; i++)
-            if ((int64_t)(values[i] - values[i - 1]) < (int64_t)least)
-                least = values[i] - values[i - 1];
-        put_zigzag(least);
+            if ((int64_t)(values[i] - values[i - 1]) < (int64_t)min)
+                min = values[i] - values[i - 1];
+        put_zigzag(min);
         size_t widths = out.bytes;
         out.bytes += minis;
         for (unsigned m = 0; m < minis; m++) {
             size_t first = at + (size_t)m * mini_values,
                    last = first + mini_values < end ? first + mini_values : end;
             unsigned width = 0;
-            out.data[widths + m] = 0xff; /* nobody may look at those without values */
+            out.data[widths + m] = 0xff; /* widths of unused miniblocks must not be read */
             if (first >= end)
                 continue;
             for (size_t i = first; i < last; i++)
-                if (bits_of((values[i] - values[i - 1] - least) & mask) > width)
-                    width = bits_of((values[i] - values[i - 1] - least) & mask);
+                if (bits_of((values[i] - values[i - 1] - min) & mask) > width)
+                    width = bits_of((values[i] - values[i - 1] - min) & mask);
             out.data[widths + m] = (uint8_t)width;
             out.bit = 0;
             for (size_t i = first; i < (cut && last == n ? last : first + mini_values); i++)
-                put_bits(i < last ? (values[i] - values[i - 1] - least) & mask : 0, width);
+                put_bits(i < last ? (values[i] - values[i - 1] - min) & mask : 0, width);
         }
     }
 }
@@ -464,12 +424,12 @@ static void draw_numbers(uint64_t *values, size_t n, bool narrow)
 
 static void delta_in_pieces(const hac_parquet_kernels *k)
 {
-    static uint64_t values[MOST], got[MOST + 64];
+    static uint64_t values[MAX], got[MAX + 64];
     for (unsigned round = 0; round < 600; round++) {
         static const unsigned shapes[][2] = {{4, 32}, {1, 128}, {2, 64}, {8, 32}, {4, 256}};
         const unsigned *shape = shapes[round % 5];
         bool narrow = draw(2), cut = draw(2);
-        size_t n = draw(draw(2) ? 40 : MOST), at = 0;
+        size_t n = draw(draw(2) ? 40 : MAX), at = 0;
         hac_parquet_delta d;
         const uint8_t *end = NULL;
         draw_numbers(values, n, narrow);
@@ -522,7 +482,7 @@ static void test_delta_damage(void **state)
     assert_null(hac_parquet_delta_begin(&d, k, false, false, out.data, out.bytes));
     assert_non_null(hac_parquet_delta_end(&d, &end));
     assert_non_null(hac_parquet_delta_get(&d, 100, got));
-    out.data[out.bytes++] = 0; /* least */
+    out.data[out.bytes++] = 0; /* minimum */
     memset(out.data + out.bytes, 65, 4);
     assert_null(hac_parquet_delta_begin(&d, k, true, false, out.data, out.bytes + 600));
     assert_non_null(hac_parquet_delta_get(&d, 100, got));
@@ -557,29 +517,30 @@ static void draw_strings(void)
     }
 }
 
-/* A page that lies in the room; returns where. */
-static size_t place_page(hac_parquet_room *room)
+/* Places a page in the string buffer; returns its offset. */
+static size_t place_page(hac_string_buffer *buffer)
 {
     size_t place = 0;
-    assert_int_equal(hac_parquet_room_place(room, out.bytes + HAC_PARQUET_SLACK, &place, NULL), HAC_OK);
-    memcpy(room->data + place, out.data, out.bytes);
+    assert_int_equal(hac_string_buffer_place(buffer, out.bytes + HAC_PARQUET_SLACK, &place, NULL), HAC_OK);
+    memcpy(buffer->data + place, out.data, out.bytes);
     return place;
 }
 
-static void begin_texts(hac_parquet_texts *t, hac_parquet_texts_kind kind, hac_parquet_room *room,
+static void begin_texts(hac_byte_arrays *t, hac_byte_arrays_kind kind, hac_string_buffer *buffer,
                         uint8_t **page)
 {
     const hac_parquet_kernels *k = hac_parquet_kernels_get();
     begin_output();
-    if (kind == HAC_TEXTS_PREFIXES)
+    if (kind == HAC_BYTE_ARRAYS_PREFIXES)
         encode_delta(texts.prefixes, STRINGS, 4, 32, true, false);
-    if (kind != HAC_TEXTS_PLAIN)
-        encode_delta(kind == HAC_TEXTS_LENGTHS ? texts.lengths : texts.suffixes, STRINGS, 4, 32, true, false);
+    if (kind != HAC_BYTE_ARRAYS_PLAIN)
+        encode_delta(kind == HAC_BYTE_ARRAYS_LENGTHS ? texts.lengths : texts.suffixes, STRINGS, 4, 32, true,
+                     false);
     for (size_t i = 0; i < STRINGS; i++) {
         uint32_t length = (uint32_t)texts.lengths[i], prefix = 0;
-        if (kind == HAC_TEXTS_PREFIXES)
+        if (kind == HAC_BYTE_ARRAYS_PREFIXES)
             prefix = (uint32_t)texts.prefixes[i];
-        if (kind == HAC_TEXTS_PLAIN) {
+        if (kind == HAC_BYTE_ARRAYS_PLAIN) {
             memcpy(out.data + out.bytes, &length, sizeof length);
             out.bytes += sizeof length;
         }
@@ -589,9 +550,9 @@ static void begin_texts(hac_parquet_texts *t, hac_parquet_texts_kind kind, hac_p
     hac_error err = HAC_ERROR_NONE;
     *page = malloc(out.bytes + HAC_PARQUET_SLACK);
     memcpy(*page, out.data, out.bytes);
-    hac_status status = kind == HAC_TEXTS_PREFIXES
-                            ? hac_parquet_texts_begin_prefixes(t, k, room, 1 << 20, *page, out.bytes, &err)
-                            : hac_parquet_texts_begin(t, kind, k, room, place_page(room), out.bytes, &err);
+    hac_status status = kind == HAC_BYTE_ARRAYS_PREFIXES
+                            ? hac_byte_arrays_begin_prefixes(t, k, buffer, 1 << 20, *page, out.bytes, &err)
+                            : hac_byte_arrays_begin(t, kind, k, buffer, place_page(buffer), out.bytes, &err);
     assert_int_equal(status, HAC_OK);
 }
 
@@ -600,42 +561,42 @@ static void test_texts(void **state)
     (void)state;
     hac_string_ref refs[1024];
     for (unsigned round = 0; round < 60; round++) {
-        hac_parquet_room room = {0};
+        hac_string_buffer buffer = {0};
         hac_parquet_last last = {0};
-        hac_parquet_texts t;
+        hac_byte_arrays t;
         uint8_t *page = NULL;
         draw_strings();
-        hac_parquet_room_empty(&room);
-        begin_texts(&t, (hac_parquet_texts_kind)(round % 3), &room, &page);
-        hac_parquet_room_keep(&room);
+        hac_string_buffer_empty(&buffer);
+        begin_texts(&t, (hac_byte_arrays_kind)(round % 3), &buffer, &page);
+        hac_string_buffer_keep(&buffer);
         for (size_t at = 0; at < STRINGS;) {
             size_t n = 1 + draw(1024);
             n = n < STRINGS - at ? n : STRINGS - at;
             bool skip = draw(4) == 0;
-            hac_parquet_room_begin(&room, 0, 0);
-            assert_int_equal(hac_parquet_texts_get(&t, &last, n, skip ? NULL : refs, NULL), HAC_OK);
+            hac_string_buffer_begin(&buffer, 0, 0);
+            assert_int_equal(hac_byte_arrays_get(&t, &last, n, skip ? NULL : refs, NULL), HAC_OK);
             for (size_t i = 0; !skip && i < n; i++) {
                 assert_int_equal(refs[i].length, texts.lengths[at + i]);
-                assert_memory_equal(room.data + refs[i].offset, texts.data + texts.at[at + i],
+                assert_memory_equal(buffer.data + refs[i].offset, texts.data + texts.at[at + i],
                                     refs[i].length);
             }
             at += n;
         }
-        assert_int_equal(hac_parquet_texts_get(&t, &last, 1, refs, NULL), HAC_FAILED);
-        hac_parquet_room_clear(&room);
+        assert_int_equal(hac_byte_arrays_get(&t, &last, 1, refs, NULL), HAC_FAILED);
+        hac_string_buffer_clear(&buffer);
         free(last.data);
         free(page);
     }
 }
 
-/* Values that share a long beginning are small in the page and large in memory. */
+/* Values with a long common prefix are small in the page and large in memory. */
 static void test_texts_bomb(void **state)
 {
     (void)state;
     uint64_t prefixes[1000], suffixes[1000] = {100000};
-    hac_parquet_room room = {0};
+    hac_string_buffer buffer = {0};
     hac_parquet_last last = {0};
-    hac_parquet_texts t;
+    hac_byte_arrays t;
     hac_error err = HAC_ERROR_NONE;
     hac_string_ref refs[1000];
     for (size_t i = 0; i < 1000; i++)
@@ -644,34 +605,34 @@ static void test_texts_bomb(void **state)
     encode_delta(prefixes, 1000, 4, 32, true, false);
     encode_delta(suffixes, 1000, 4, 32, true, false);
     out.bytes += 100000;
-    assert_int_equal(hac_parquet_texts_begin_prefixes(&t, hac_parquet_kernels_get(), &room, 1 << 24, out.data,
-                                                      out.bytes, &err),
+    assert_int_equal(hac_byte_arrays_begin_prefixes(&t, hac_parquet_kernels_get(), &buffer, 1 << 24, out.data,
+                                                    out.bytes, &err),
                      HAC_OK);
-    assert_int_equal(hac_parquet_texts_get(&t, &last, 1000, refs, &err), HAC_FAILED);
+    assert_int_equal(hac_byte_arrays_get(&t, &last, 1000, refs, &err), HAC_FAILED);
     hac_test_assert_says(err.message, "the strings of 1000 rows take more than 16777216 bytes");
-    assert_null(room.data);
+    assert_null(buffer.data);
 }
 
 /* ---- the room ------------------------------------------------------------------------------------------ */
 
-/* Pages of sizes that are drawn, batches over one, two or more of them: nothing is laid over what is needed,
- * and the room stays small. */
+/* Pages of random sizes, batches over one or more of them: nothing that is needed is overwritten, and the
+ * buffer stays small. */
 static void test_room(void **state)
 {
     (void)state;
-    hac_parquet_room room = {0};
+    hac_string_buffer buffer = {0};
     size_t first = 0, end = 0, largest = 0;
-    hac_parquet_room_empty(&room);
-    assert_int_equal(hac_parquet_room_place(&room, 500, &first, NULL), HAC_OK);
-    hac_parquet_room_keep(&room);
+    hac_string_buffer_empty(&buffer);
+    assert_int_equal(hac_string_buffer_place(&buffer, 500, &first, NULL), HAC_OK);
+    hac_string_buffer_keep(&buffer);
     first = end = 0;
     for (unsigned round = 0; round < 3000; round++) {
-        hac_parquet_room_begin(&room, first, end);
+        hac_string_buffer_begin(&buffer, first, end);
         for (size_t pages = draw(3); pages > 0; pages--) {
             size_t bytes = 1 + draw(1000), place = 0;
-            assert_int_equal(hac_parquet_room_place(&room, bytes, &place, NULL), HAC_OK);
+            assert_int_equal(hac_string_buffer_place(&buffer, bytes, &place, NULL), HAC_OK);
             assert_true(place >= 500 && (end == first || place >= end || place + bytes <= first));
-            memset(room.data + place, 1, bytes);
+            memset(buffer.data + place, 1, bytes);
             largest = place + bytes > largest ? place + bytes : largest;
             if (pages == 1) {
                 first = place;
@@ -680,32 +641,32 @@ static void test_room(void **state)
         }
     }
     assert_true(largest < 500 + 5 * 1000);
-    hac_parquet_room_clear(&room);
+    hac_string_buffer_clear(&buffer);
 }
 
 /* ---- codecs -------------------------------------------------------------------------------------------- */
 
 static uint8_t plain[20000], packed[40000], unpacked[20000 + HAC_PARQUET_SLACK];
 
-static size_t compress_with(uint8_t codec, const uint8_t *from, size_t n, uint8_t *to, size_t room)
+static size_t compress_with(uint8_t codec, const uint8_t *from, size_t n, uint8_t *to, size_t capacity)
 {
     if (codec == HAC_PARQUET_SNAPPY) {
-        assert_int_equal(snappy_compress((const char *)from, n, (char *)to, &room), SNAPPY_OK);
-        return room;
+        assert_int_equal(snappy_compress((const char *)from, n, (char *)to, &capacity), SNAPPY_OK);
+        return capacity;
     }
     if (codec == HAC_PARQUET_ZSTD)
-        return ZSTD_compress(to, room, from, n, 1);
+        return ZSTD_compress(to, capacity, from, n, 1);
     if (codec == HAC_PARQUET_GZIP) {
         struct libdeflate_compressor *c = libdeflate_alloc_compressor(1);
-        room = libdeflate_gzip_compress(c, from, n, to, room);
+        capacity = libdeflate_gzip_compress(c, from, n, to, capacity);
         libdeflate_free_compressor(c);
-        return room;
+        return capacity;
     }
     if (codec == HAC_PARQUET_UNCOMPRESSED) {
         memcpy(to, from, n);
         return n;
     }
-    return (size_t)LZ4_compress_default((const char *)from, (char *)to, (int)n, (int)room);
+    return (size_t)LZ4_compress_default((const char *)from, (char *)to, (int)n, (int)capacity);
 }
 
 static void test_codecs(void **state)
@@ -736,7 +697,7 @@ static void test_codecs(void **state)
     hac_parquet_codecs_clear(&contexts);
 }
 
-/* Text whose repetitions are drawn, of every distance and length. */
+/* Text with random repetitions of every distance and length. */
 static void draw_plain(size_t n)
 {
     for (size_t at = 0; at < n;) {
@@ -747,7 +708,7 @@ static void draw_plain(size_t n)
     }
 }
 
-/* Tags that a compressor does not write, too: what the library makes of them is right. */
+/* Includes tags that no compressor writes: the result of the library is right. */
 static void test_snappy_tags(void **state)
 {
     (void)state;
@@ -785,8 +746,8 @@ static void test_snappy_tags(void **state)
         bytes = out.bytes - draw(2) * draw(3);
         out.data[0] = (uint8_t)(made | 0x80);
         out.data[1] = (uint8_t)(made >> 7);
-        size_t room = made;
-        bool good = snappy_uncompress((const char *)out.data, bytes, wanted, &room) == SNAPPY_OK;
+        size_t capacity = made;
+        bool good = snappy_uncompress((const char *)out.data, bytes, wanted, &capacity) == SNAPPY_OK;
         assert_int_equal(hac_parquet_snappy(out.data, bytes, got, made), good);
         if (good)
             assert_memory_equal(got, wanted, made);
@@ -807,7 +768,7 @@ static void test_snappy_texts(void **state)
     }
 }
 
-/* Two members, two frames: one behind the other. */
+/* Two members or frames, one after another. */
 static void test_codecs_in_parts(void **state)
 {
     (void)state;

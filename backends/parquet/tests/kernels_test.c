@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Look-ups of codes, in every set of kernels that this processor runs, against the plainest loop. */
+/* Look-ups of codes, in every set of kernels that this processor runs, compared with a plain loop. */
 #include <string.h>
 
 #include "base/random.h"
 #include "base/test_support.h"
-#include "expr/vector.h"
-#include "kernels.h"
+#include "expr/column.h"
+#include "read/kernels.h"
 
 #define ENTRIES 300
 
@@ -19,7 +19,7 @@ static size_t draw(size_t below)
     return (size_t)(hac_random_u64(&seed) % below);
 }
 
-/* Codes below `entries`, and which of them are wanted; returns how many those are. */
+/* Random codes below `entries`, and positions of the wanted ones; returns their number. */
 static size_t make(size_t n, size_t entries)
 {
     size_t n_positions = 0;
@@ -38,7 +38,7 @@ static void expect(size_t size, const uint16_t *at, size_t n)
     for (size_t i = 0; i < n; i++)
         memcpy(wanted + i * size, table + codes[at == NULL ? i : at[i]] * size, size);
     assert_memory_equal(got, wanted, n * size);
-    assert_int_equal(got[n * size], 0xee); /* nothing is written behind */
+    assert_int_equal(got[n * size], 0xee); /* nothing is written behind the end */
 }
 
 static void look_ups(const hac_parquet_kernels *k, size_t n)

@@ -28,7 +28,7 @@ typedef struct options {
     const char *path;
     uint64_t first, end;
     size_t batch;
-    uint64_t left_out;   /* rows behind each batch */
+    uint64_t left_out;   /* rows that are skipped after each batch */
     uint64_t page_bytes; /* 0: the default */
     bool no_checksums;
 } options;
@@ -56,7 +56,7 @@ static void print_i128(__int128 v)
     printf("%s%s", v < 0 ? "-" : "", digits + at);
 }
 
-static void print_text(const hac_vector *v, size_t i)
+static void print_text(const hac_column *v, size_t i)
 {
     const hac_string_ref *ref = &((const hac_string_ref *)v->values)[i];
     printf("\"x");
@@ -65,7 +65,7 @@ static void print_text(const hac_vector *v, size_t i)
     printf("\"");
 }
 
-static void print_value(const hac_vector *v, size_t i)
+static void print_value(const hac_column *v, size_t i)
 {
     switch (hac_repr_of(v->type)) {
     case HAC_REPR_BOOL:
@@ -91,7 +91,7 @@ static void print_value(const hac_vector *v, size_t i)
     }
 }
 
-static void print_batch(const hac_vector *v, size_t n, bool *first)
+static void print_batch(const hac_column *v, size_t n, bool *first)
 {
     for (size_t i = 0; i < n; i++) {
         printf("%s", *first ? "" : ",");
@@ -119,7 +119,7 @@ static hac_status dump_group(const hac_parquet_file *file, hac_parquet_column *c
         status = hac_parquet_column_skip(column, at - g->first_row, err);
     while (at < end && status == HAC_OK) {
         size_t n = end - at < o->batch ? (size_t)(end - at) : o->batch;
-        hac_vector v = {.values = values, .states = states};
+        hac_column v = {.values = values, .states = states};
         bool marked = false;
         status = hac_parquet_column_read(column, n, NULL, 0, &v, &marked, err);
         if (status == HAC_OK)
@@ -147,7 +147,7 @@ static hac_status dump_leaf(const hac_parquet_file *file, size_t leaf, const opt
         print_json("why", l->why, "}\n");
         return HAC_OK;
     }
-    hac_status status = hac_parquet_column_new(file, leaf, &column, &err);
+    hac_status status = hac_parquet_column_new(file, leaf, &file->leaves[leaf], &column, &err);
     printf("\"values\":[");
     for (size_t g = 0; g < file->n_groups && status == HAC_OK; g++)
         status = dump_group(file, column, g, o, &first, &err);

@@ -3,7 +3,7 @@
  * parquet_make SCHEMA OUT [OPTION=NUMBER...] < ROWS: a Parquet file of given values, for writer_test.py.
  *
  * ROWS is a sequence of batches: the number of rows (u32), then each column: a state a row (u8), the values
- * in the machine's representation (expr/vector.h); text: a length a row (u32), then all characters. Options:
+ * in the machine's representation (expr/column.h); text: a length a row (u32), then all characters. Options:
  * codec group_bytes group_rows block_bytes page_bytes dictionary_bytes no_dictionary threads.
  */
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static void take(void *ret, size_t bytes)
         die("the input ends too early");
 }
 
-static void *room(size_t bytes)
+static void *capacity(size_t bytes)
 {
     void *ret = calloc(1, bytes == 0 ? 1 : bytes);
     if (ret == NULL)
@@ -40,7 +40,7 @@ static void *room(size_t bytes)
     return ret;
 }
 
-static void take_texts(hac_vector *v, size_t rows)
+static void take_texts(hac_column *v, size_t rows)
 {
     uint32_t lengths[HAC_BATCH_ROWS], end = 0;
     hac_string_ref *refs = v->values;
@@ -49,12 +49,12 @@ static void take_texts(hac_vector *v, size_t rows)
         refs[i] = (hac_string_ref){.offset = end, .length = lengths[i]};
         end += lengths[i];
     }
-    uint8_t *bytes = room(end);
+    uint8_t *bytes = capacity(end);
     take(bytes, end);
     v->bytes = bytes;
 }
 
-static void take_column(hac_vector *v, size_t rows)
+static void take_column(hac_column *v, size_t rows)
 {
     take(v->states, rows);
     if (hac_repr_of(v->type) == HAC_REPR_STRING)
@@ -92,7 +92,7 @@ static void take_options(char **arguments, hac_parquet_write_options *ret)
     }
 }
 
-static hac_status copy(hac_parquet_writer *writer, const hac_schema *schema, hac_vector *vectors,
+static hac_status copy(hac_parquet_writer *writer, const hac_schema *schema, hac_column *columns,
                        hac_error *err)
 {
     uint32_t rows;
@@ -100,11 +100,11 @@ static hac_status copy(hac_parquet_writer *writer, const hac_schema *schema, hac
         if (rows > HAC_BATCH_ROWS)
             die("too many rows in a batch");
         for (size_t c = 0; c < schema->n_fields; c++)
-            take_column(&vectors[c], rows);
-        hac_status status = hac_parquet_writer_add(writer, vectors, rows, err);
+            take_column(&columns[c], rows);
+        hac_status status = hac_parquet_writer_add(writer, columns, rows, err);
         for (size_t c = 0; c < schema->n_fields; c++) {
-            free((void *)(uintptr_t)vectors[c].bytes);
-            vectors[c].bytes = NULL;
+            free((void *)(uintptr_t)columns[c].bytes);
+            columns[c].bytes = NULL;
         }
         if (status != HAC_OK)
             return status;
@@ -127,23 +127,23 @@ int main(int argc, char **argv)
     FILE *out = fopen(argv[2], "wb");
     if (out == NULL)
         die("cannot create the file");
-    hac_vector *vectors = room(schema.n_fields * sizeof *vectors);
+    hac_column *columns = capacity(schema.n_fields * sizeof *columns);
     for (size_t c = 0; c < schema.n_fields; c++)
-        vectors[c] = (hac_vector){.type = schema.fields[c].type,
-                                  .values = room(HAC_BATCH_ROWS * sizeof(__int128)),
-                                  .states = room(HAC_BATCH_ROWS)};
+        columns[c] = (hac_column){.type = schema.fields[c].type,
+                                  .values = capacity(HAC_BATCH_ROWS * sizeof(__int128)),
+                                  .states = capacity(HAC_BATCH_ROWS)};
     hac_status status =
         hac_parquet_writer_new(&schema, schema.n_fields, &options, to_file, out, &writer, &err);
     if (status == HAC_OK)
-        status = copy(writer, &schema, vectors, &err);
+        status = copy(writer, &schema, columns, &err);
     if (status == HAC_OK)
         status = hac_parquet_writer_end(writer, &bytes, &err);
     hac_parquet_writer_free(writer);
     for (size_t c = 0; c < schema.n_fields; c++) {
-        free(vectors[c].values);
-        free(vectors[c].states);
+        free(columns[c].values);
+        free(columns[c].states);
     }
-    free(vectors);
+    free(columns);
     hac_schema_clear(&schema);
     if (fclose(out) != 0 || status != HAC_OK)
         die(err.message);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_meta [--quiet] FILE…: a line of JSON each, what hac_parquet_describe says or {"error": "…"}. Quiet:
- * the numbers of leaves and row groups only, so that the memory that was taken is that of the footer. */
+/* parquet_meta [--quiet] FILE…: one line of JSON for each file: the result of hac_parquet_describe, or
+ * {"error": "…"}. Quiet: only the numbers of leaves and row groups, so that the memory is that of the
+ * footer. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parquet_prune FILE: of every filter that standard input has on a line, a line of JSON: the rows that each
- * row group keeps, as [first, rows], and what was counted. */
+/* parquet_prune FILE: for every filter on a line of standard input, a line of JSON: the rows that each row
+ * group keeps, as [first, rows], and the counters. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,10 +84,8 @@ int main(int argc, char **argv)
     hac_autofree char *line = malloc(LINE_BYTES);
     while (line != NULL && fgets(line, LINE_BYTES, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        const hac_query_text words = {.where = line,
-                                      .select = "count()",
-                                      .limit = UINT64_MAX,
-                                      .source = {.format = HAC_FORMAT_PARQUET}};
+        const hac_query_text words = {
+            .where = line, .select = "count()", .limit = UINT64_MAX, .source = {.format = HAC_INPUT_PARQUET}};
         hac_query *query;
         must(hac_query_compile(&words, &schema, &query, &err), &err);
         hac_text text = HAC_TEXT_NONE;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * parquet_walk FILE SEED STEPS: reads every leaf of a file from front to end, then again in steps drawn at
- * random (rows left out, batches of any size, selections, codes looked at before, dictionaries), and compares
- * each row with what it was the first time. A file that does not fit its first reading ends with 1; what
- * cannot be read at all is passed over.
- */
+/* parquet_walk FILE SEED STEPS: reads every leaf of a file from start to end, then again in random steps
+ * (skipped rows, batches of any size, selections, codes, dictionaries), and compares each row with the first
+ * reading. Ends with 1 if a row differs; a file that cannot be read is ignored. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +14,7 @@
 #include "base/random.h"
 #include "parquet/column.h"
 
-/* A row group's rows, one behind the other, strings copied. */
+/* A row group's rows, one after another, with copies of strings. */
 typedef struct rows {
     uint64_t n;
     uint8_t *values, *states;
@@ -60,7 +57,7 @@ static void free_rows(rows *r)
     *r = (rows){0};
 }
 
-/* The first reading. false: it cannot be read. */
+/* The first reading. False: the leaf cannot be read. */
 static bool read_whole(walk *w)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -72,7 +69,7 @@ static bool read_whole(walk *w)
     if (hac_parquet_column_begin(w->column, w->group, &err) != HAC_OK)
         return false;
     for (uint64_t at = 0, n = 0; at < r->n; at += n) {
-        hac_vector v = {.values = batch_values, .states = batch_states};
+        hac_column v = {.values = batch_values, .states = batch_states};
         bool marked = false;
         n = r->n - at < HAC_BATCH_ROWS ? r->n - at : HAC_BATCH_ROWS;
         if (hac_parquet_column_read(w->column, n, NULL, 0, &v, &marked, &err) != HAC_OK)
@@ -88,7 +85,7 @@ static bool read_whole(walk *w)
     return true;
 }
 
-static void compare_row(walk *w, uint64_t row, const hac_vector *v, size_t i)
+static void compare_row(walk *w, uint64_t row, const hac_column *v, size_t i)
 {
     const uint8_t *wanted = w->whole.values + row * w->size,
                   *value = (const uint8_t *)v->values + i * w->size;
@@ -111,11 +108,11 @@ static void check(walk *w, hac_status status, const hac_error *err)
         die(w, err->message);
 }
 
-/* A batch, or rows of it that are drawn. */
+/* Reads a batch, or random rows of it. */
 static void read_some(walk *w, uint64_t at, size_t n)
 {
     hac_error err = HAC_ERROR_NONE;
-    hac_vector v = {.values = batch_values, .states = batch_states};
+    hac_column v = {.values = batch_values, .states = batch_states};
     uint16_t selection[HAC_BATCH_ROWS];
     size_t selected = 0, rarity = 1 + draw(w, draw(w, 2) ? 4 : 200);
     bool select = draw(w, 2), marked = false, any = false;
@@ -138,7 +135,7 @@ static void read_some(walk *w, uint64_t at, size_t n)
         die(w, "more was written than asked for");
 }
 
-/* Each row's entry of the dictionary is its value. */
+/* Checks that each row's entry of the dictionary is its value. */
 static void look_at_codes(walk *w, uint64_t at, size_t n)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -153,7 +150,7 @@ static void look_at_codes(walk *w, uint64_t at, size_t n)
     hac_parquet_column_dictionary(w->column, &entries, &serial);
     w->codes++;
     for (size_t i = 0; i < n; i++) {
-        hac_vector v = {.values = batch_values, .states = batch_states};
+        hac_column v = {.values = batch_values, .states = batch_states};
         bool marked = false;
         w->at = at + i;
         if ((states[i] == HAC_ROW_NULL) != (w->whole.states[at + i] == HAC_ROW_NULL))
@@ -168,7 +165,7 @@ static void look_at_codes(walk *w, uint64_t at, size_t n)
     }
 }
 
-/* Steps of one kind are drawn now and then, so that each is met behind each. */
+/* Sometimes all steps are of one kind, so that every kind follows every other. */
 static void walk_group(walk *w)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -204,7 +201,7 @@ static void walk_leaf(walk *w, size_t leaf, size_t steps)
     w->size = hac_repr_size(hac_repr_of(w->leaf->type));
     w->is_text = hac_kind_is_text(w->leaf->type.kind);
     if (w->leaf->type.kind == HAC_KIND_NONE ||
-        hac_parquet_column_new(w->file, leaf, &w->column, &err) != HAC_OK)
+        hac_parquet_column_new(w->file, leaf, &w->file->leaves[leaf], &w->column, &err) != HAC_OK)
         return;
     for (w->group = 0; w->group < w->file->n_groups; w->group++) {
         bool whole = read_whole(w);

@@ -18,7 +18,7 @@ static hac_status read_group(hac_parquet_column *column, size_t group, uint64_t 
     hac_status status = hac_parquet_column_begin(column, group, err);
     for (uint64_t at = 0; status == HAC_OK && at < rows; at += HAC_BATCH_ROWS) {
         size_t n = rows - at < HAC_BATCH_ROWS ? (size_t)(rows - at) : HAC_BATCH_ROWS;
-        hac_vector v = {.values = values, .states = states};
+        hac_column v = {.values = values, .states = states};
         const uint32_t *codes;
         const uint8_t *nulls;
         bool marked;
@@ -32,7 +32,7 @@ static hac_status read_group(hac_parquet_column *column, size_t group, uint64_t 
 static hac_status read_leaf(const hac_parquet_file *file, size_t leaf, hac_error *err)
 {
     hac_parquet_column *column = NULL;
-    hac_status status = hac_parquet_column_new(file, leaf, &column, err);
+    hac_status status = hac_parquet_column_new(file, leaf, &file->leaves[leaf], &column, err);
     for (size_t group = 0; status == HAC_OK && group < file->n_groups; group++)
         status = read_group(column, group, file->groups[group].rows, err);
     hac_parquet_column_free(column);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../src/thrift.h"
+#include "format/thrift.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void test_all_types(void **state)
     assert_ptr_equal(t.at, t.end);
 }
 
-/* All fields are skipped, as unknown ones or as ones of another type; what is cut off is broken. */
+/* All fields are skipped, as unknown ones or as ones of another type; truncated input is broken. */
 static void test_skip(void **state)
 {
     (void)state;

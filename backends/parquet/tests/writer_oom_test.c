@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation of the writer fails once, from the first to the last. What codecs allocate is not reached.
  */
+#include <pthread.h>
+
 #include "base/test_oom.h"
 #include "parquet/writer.h"
 
@@ -25,7 +27,7 @@ static hac_status write_all(void *context, hac_error *err)
     static hac_string_ref refs[HAC_BATCH_ROWS];
     static double floats[HAC_BATCH_ROWS];
     static const uint8_t text[2 * HAC_BATCH_ROWS];
-    const hac_vector vectors[] = {{.type = fields[0].type, .values = numbers},
+    const hac_column columns[] = {{.type = fields[0].type, .values = numbers},
                                   {.type = fields[1].type, .values = refs, .bytes = text},
                                   {.type = fields[2].type, .values = floats}};
     hac_parquet_writer *writer = NULL;
@@ -36,13 +38,36 @@ static hac_status write_all(void *context, hac_error *err)
             refs[i] = (hac_string_ref){.length = (uint32_t)((batch * 31 + i) % 200)};
             floats[i] = (double)(batch * HAC_BATCH_ROWS + i);
         }
-        status = hac_parquet_writer_add(writer, vectors, HAC_BATCH_ROWS, err);
+        status = hac_parquet_writer_add(writer, columns, HAC_BATCH_ROWS, err);
     }
     uint64_t bytes = 0;
     if (status == HAC_OK)
         status = hac_parquet_writer_end(writer, &bytes, err);
     hac_parquet_writer_free(writer);
     return status;
+}
+
+typedef struct oom_call {
+    void *context;
+    hac_error *err;
+    hac_status status;
+} oom_call;
+
+static void *call_write_all(void *argument)
+{
+    oom_call *call = argument;
+    call->status = write_all(call->context, call->err);
+    return NULL;
+}
+
+/* The threads of hac_pool_run_few belong to the thread that calls it, and their memory is freed with it. */
+static hac_status write_in_thread(void *context, hac_error *err)
+{
+    oom_call call = {.context = context, .err = err};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, call_write_all, &call), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    return call.status;
 }
 
 static void test_one_group(void **state)
@@ -56,7 +81,7 @@ static void test_groups(void **state)
     (void)state;
     hac_parquet_write_options options = {
         .codec = HAC_PARQUET_UNCOMPRESSED, .group_bytes = 200000, .block_bytes = 200000, .threads = 3};
-    hac_test_exhaust(write_all, &options, 40);
+    hac_test_exhaust(write_in_thread, &options, 40);
 }
 
 int main(void)

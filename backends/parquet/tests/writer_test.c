@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of the writer writer_test.py cannot reach: failures, runs of every width against the reader's decoder,
- * values that collide. */
+/* Parts of the writer that writer_test.py cannot reach: failures, runs of every width compared with the
+ * reader's decoder, colliding values. */
 #include "base/test_support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/dictionary_writer.h"
-#include "../src/extremes.h"
-#include "../src/hybrid.h"
-#include "../src/hybrid_writer.h"
-#include "../src/workers.h"
 #include "base/random.h"
 #include "parquet/writer.h"
+#include "read/rle_hybrid.h"
+#include "write/dictionary_writer.h"
+#include "write/hybrid_writer.h"
+#include "write/min_max.h"
 
 static hac_field fields[] = {{.name = "a", .type = {.kind = HAC_KIND_I64}},
                              {.name = "b", .type = {.kind = HAC_KIND_STRING}}};
@@ -38,7 +37,7 @@ typedef struct batch {
     int64_t numbers[HAC_BATCH_ROWS];
     hac_string_ref refs[HAC_BATCH_ROWS];
     uint8_t states[HAC_BATCH_ROWS];
-    hac_vector vectors[2];
+    hac_column columns[2];
 } batch;
 
 static void fill(batch *b, uint64_t seed)
@@ -49,9 +48,9 @@ static void fill(batch *b, uint64_t seed)
         b->numbers[i] = (int64_t)(seed * HAC_BATCH_ROWS + i);
         b->refs[i] = (hac_string_ref){.offset = (uint32_t)i % 8, .length = (uint32_t)(i + seed) % 12};
     }
-    b->vectors[0] = (hac_vector){.type = fields[0].type, .values = b->numbers};
-    b->vectors[1] =
-        (hac_vector){.type = fields[1].type, .values = b->refs, .states = b->states, .bytes = text};
+    b->columns[0] = (hac_column){.type = fields[0].type, .values = b->numbers};
+    b->columns[1] =
+        (hac_column){.type = fields[1].type, .values = b->refs, .states = b->states, .bytes = text};
 }
 
 static hac_parquet_writer *begin(sink *s, const hac_parquet_write_options *options)
@@ -61,7 +60,7 @@ static hac_parquet_writer *begin(sink *s, const hac_parquet_write_options *optio
     return writer;
 }
 
-/* Whatever call of the sink fails: the writer says so, and goes on saying that there is no file. */
+/* Whichever call of the sink fails: the writer fails, and keeps failing. */
 static void test_sink(void **state)
 {
     (void)state;
@@ -75,7 +74,7 @@ static void test_sink(void **state)
         uint64_t bytes = 0;
         for (uint64_t i = 0; i < 40 && status == HAC_OK; i++) {
             fill(&b, i);
-            status = hac_parquet_writer_add(writer, b.vectors, HAC_BATCH_ROWS, &err);
+            status = hac_parquet_writer_add(writer, b.columns, HAC_BATCH_ROWS, &err);
         }
         if (status == HAC_OK)
             status = hac_parquet_writer_end(writer, &bytes, &err);
@@ -86,7 +85,7 @@ static void test_sink(void **state)
             assert_string_equal(err.message, "the disk is full");
             assert_int_equal(hac_parquet_writer_end(writer, &bytes, &err), HAC_FAILED);
         }
-        assert_int_equal(hac_parquet_writer_add(writer, b.vectors, 1, &err), HAC_FAILED);
+        assert_int_equal(hac_parquet_writer_add(writer, b.columns, 1, &err), HAC_FAILED);
         hac_parquet_writer_free(writer);
         if (status == HAC_OK)
             return;
@@ -102,22 +101,22 @@ static void test_rows_refused(void **state)
     hac_error err = HAC_ERROR_NONE;
     fill(&b, 0);
     hac_parquet_writer *writer = begin(&s, &options);
-    assert_int_equal(hac_parquet_writer_add(writer, b.vectors, 100, &err), HAC_OK);
+    assert_int_equal(hac_parquet_writer_add(writer, b.columns, 100, &err), HAC_OK);
     b.states[7] = HAC_ROW_OVERFLOW;
-    assert_int_equal(hac_parquet_writer_add(writer, b.vectors, 100, &err), HAC_FAILED);
+    assert_int_equal(hac_parquet_writer_add(writer, b.columns, 100, &err), HAC_FAILED);
     hac_test_assert_says(err.message, "row 108, column b: ");
     hac_parquet_writer_free(writer);
 
     writer = begin(&s, &options);
     b.states[7] = HAC_ROW_OK;
     b.refs[3].length = (1u << 30) + 1;
-    assert_int_equal(hac_parquet_writer_add(writer, b.vectors, 3, &err), HAC_OK);
-    assert_int_equal(hac_parquet_writer_add(writer, b.vectors, 4, &err), HAC_FAILED);
+    assert_int_equal(hac_parquet_writer_add(writer, b.columns, 3, &err), HAC_OK);
+    assert_int_equal(hac_parquet_writer_add(writer, b.columns, 4, &err), HAC_FAILED);
     hac_test_assert_says(err.message, "row 7, column b: a text of 1073741825 bytes");
     hac_parquet_writer_free(writer);
-    b.states[3] = HAC_ROW_NULL; /* what is null has no length */
+    b.states[3] = HAC_ROW_NULL; /* a null has no length */
     writer = begin(&s, &options);
-    assert_int_equal(hac_parquet_writer_add(writer, b.vectors, 4, &err), HAC_OK);
+    assert_int_equal(hac_parquet_writer_add(writer, b.columns, 4, &err), HAC_OK);
     hac_parquet_writer_free(writer);
 }
 
@@ -146,15 +145,15 @@ static void test_columns_refused(void **state)
 
 /* ---- runs, against the reader -------------------------------------------------------------------------- */
 
-/* Numbers of so many bits: runs and single ones in turns. */
+/* Numbers of that many bits: runs and single numbers, alternating. */
 static void draw(uint64_t seed, unsigned width, size_t n, uint32_t *ret)
 {
-    uint64_t random = seed, most = (UINT64_C(1) << width) - 1;
+    uint64_t random = seed, max = (UINT64_C(1) << width) - 1;
     for (size_t i = 0; i < n;) {
         uint64_t word = hac_random_u64(&random);
         size_t run = word % 3 == 0 ? 1 + (word >> 8) % 40 : 1;
         for (; run > 0 && i < n; run--)
-            ret[i++] = (uint32_t)((word >> 20) & most);
+            ret[i++] = (uint32_t)((word >> 20) & max);
     }
 }
 
@@ -198,7 +197,7 @@ static void test_levels(void **state)
         draw(n, 1, n, drawn);
         for (size_t i = 0; i < n; i++)
             levels[i] = (uint8_t)drawn[i];
-        memset(levels + n, 0xff, sizeof levels - n); /* plays no part */
+        memset(levels + n, 0xff, sizeof levels - n); /* must not matter */
         assert_true(hac_hybrid_levels(&out, levels, n));
         size_t bytes = out.n;
         assert_true(hac_bytes_add(&out, slack, sizeof slack));
@@ -211,7 +210,7 @@ static void test_levels(void **state)
 
 /* ---- dictionaries -------------------------------------------------------------------------------------- */
 
-/* Values that all fall on the same slot: the dictionary gives up instead of searching. */
+/* Values that all collide: the dictionary gives up instead of searching. */
 static void test_collisions(void **state)
 {
     (void)state;
@@ -232,7 +231,7 @@ static void test_collisions(void **state)
     hac_dictionary_clear(&d);
 }
 
-/* Cut back to any size, a dictionary is what it was. */
+/* A dictionary that is cut back to any size is as it was then. */
 static void test_cut(void **state)
 {
     (void)state;
@@ -256,19 +255,19 @@ static void test_cut(void **state)
 
 /* ---- bounds of text ------------------------------------------------------------------------------------ */
 
-static void check_bound(const char *text, size_t bytes, const char *greatest, size_t greatest_bytes)
+static void check_bound(const char *text, size_t bytes, const char *max, size_t max_bytes)
 {
-    hac_text_extremes texts = {0};
-    hac_extremes e;
-    hac_text_extremes_add(&texts, (const uint8_t *)text, (uint32_t)bytes);
-    hac_text_extremes_end(&texts, &e);
+    hac_text_min_max texts = {0};
+    hac_min_max e;
+    hac_text_min_max_add(&texts, (const uint8_t *)text, (uint32_t)bytes);
+    hac_text_min_max_end(&texts, &e);
     assert_true(e.any);
-    assert_int_equal(e.greatest.none, greatest == NULL);
-    if (greatest == NULL)
+    assert_int_equal(e.max.none, max == NULL);
+    if (max == NULL)
         return;
-    assert_int_equal(e.greatest.bytes, greatest_bytes);
-    assert_memory_equal(e.greatest.data, greatest, greatest_bytes);
-    assert_int_equal(e.greatest.exact, bytes <= HAC_BOUND_BYTES);
+    assert_int_equal(e.max.bytes, max_bytes);
+    assert_memory_equal(e.max.data, max, max_bytes);
+    assert_int_equal(e.max.exact, bytes <= HAC_BOUND_BYTES);
 }
 
 static void test_bounds(void **state)
@@ -280,10 +279,10 @@ static void test_bounds(void **state)
     check_bound(text, 64, text, 64);
     want[63] = 'y';
     check_bound(text, 65, want, 64);
-    text[63] = 0x7f; /* the last ASCII character: the one before it is raised */
+    text[63] = 0x7f; /* the last ASCII character: the character before it is incremented */
     want[62] = 'y';
     check_bound(text, 65, want, 63);
-    memcpy(text + 63, "\xc3\xa4", 2); /* no character is cut in two */
+    memcpy(text + 63, "\xc3\xa4", 2); /* characters are not split */
     check_bound(text, 65, want, 63);
     memcpy(text + 62, "\xc3\xa4", 2);
     memcpy(want + 62, "\xc3\xa5", 2);
@@ -293,28 +292,6 @@ static void test_bounds(void **state)
     for (size_t i = 0; i < 80; i += 4)
         memcpy(text + i, "\xf4\x8f\xbf\xbf", 4);
     check_bound(text, 80, NULL, 0);
-}
-
-/* ---- workers ------------------------------------------------------------------------------------------- */
-
-static void count(void *context, size_t item, unsigned worker)
-{
-    assert_true(worker < 3);
-    ((unsigned *)context)[item]++;
-}
-
-static void test_workers(void **state)
-{
-    (void)state;
-    hac_workers *workers = hac_workers_new(3);
-    assert_non_null(workers);
-    for (size_t n = 0; n < 50; n++) {
-        unsigned seen[50] = {0};
-        hac_workers_run(workers, n, count, seen);
-        for (size_t i = 0; i < 50; i++)
-            assert_int_equal(seen[i], i < n);
-    }
-    hac_workers_free(workers);
 }
 
 int main(void)
@@ -328,7 +305,6 @@ int main(void)
         cmocka_unit_test(test_collisions),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,8 +51,8 @@ def special(kind):
         low, high = INTEGERS[kind]
         return [low, high, 0, 1, low + 1, high - 1]
     if kind.startswith("decimal"):
-        most = 10 ** decimal_digits(kind)[0] - 1
-        return [0, 1, -1, most, -most, most // 2]
+        maximum = 10 ** decimal_digits(kind)[0] - 1
+        return [0, 1, -1, maximum, -maximum, maximum // 2]
     return {"bool": [False, True], "f32": F32, "f64": F64, "date": [0, -1, 20000, -700000, 2900000],
             "timestamp": [0, -1, 1, 1700000000123456, -62135596800000000, 253402300799999999],
             "string": TEXTS, "bytes": TEXTS + [b"\xff", b"\xff" * 70, b"\xc3("]}[kind]
@@ -70,8 +70,8 @@ def drawn(kind, rng):
     if kind in INTEGERS:
         return rng.randint(*INTEGERS[kind])
     if kind.startswith("decimal"):
-        most = 10 ** decimal_digits(kind)[0] - 1
-        return rng.randint(-most, most)
+        maximum = 10 ** decimal_digits(kind)[0] - 1
+        return rng.randint(-maximum, maximum)
     return rng.choice(special(kind)) + rng.randrange(1000)
 
 
@@ -304,40 +304,40 @@ class Writer(unittest.TestCase):
         self.assertEqual(chunk.num_values, len(values))
         self.assertEqual(statistics.null_count, len(values) - len(there))
         self.assertTrue(chunk.has_offset_index)
-        least, greatest = self.ordered(kind, there) if there else (None, None)
-        if least is None:
+        minimum, maximum = self.ordered(kind, there) if there else (None, None)
+        if minimum is None:
             self.assertFalse(statistics.has_min_max)
             return
         if kind in ("string", "bytes"):
-            self.check_texts(statistics, least, greatest)
+            self.check_texts(statistics, minimum, maximum)
             return
         self.assertTrue(statistics.has_min_max)
         got = statistics.min_raw, statistics.max_raw
         if kind in ("f32", "f64"):
-            if least == 0:
+            if minimum == 0:
                 self.assertEqual(math.copysign(1, got[0]), -1)
-            if greatest == 0:
+            if maximum == 0:
                 self.assertEqual(math.copysign(1, got[1]), 1)
         if decimal_digits(kind)[0] > 18:
             got = tuple(int.from_bytes(b, "big", signed=True) for b in got)
         elif kind.startswith("u"):
             bits = int(kind[1:])
             got = tuple(v % (1 << max(bits, 32)) for v in got)
-        self.assertEqual(got, (least, greatest), kind)
+        self.assertEqual(got, (minimum, maximum), kind)
 
-    def check_texts(self, statistics, least, greatest):
+    def check_texts(self, statistics, minimum, maximum):
         if not statistics.has_min_max:  # no shorter text is above, as with 65 bytes of 255
-            self.assertGreater(len(greatest), 64)
+            self.assertGreater(len(maximum), 64)
             return
         low, high = statistics.min_raw, statistics.max_raw
         self.assertLessEqual(max(len(low), len(high)), 64)
-        self.assertLessEqual(low, least)
-        self.assertGreaterEqual(high, greatest)
-        self.assertEqual(low == least, len(least) <= 64)
-        self.assertEqual(high == greatest, len(greatest) <= 64)
+        self.assertLessEqual(low, minimum)
+        self.assertGreaterEqual(high, maximum)
+        self.assertEqual(low == minimum, len(minimum) <= 64)
+        self.assertEqual(high == maximum, len(maximum) <= 64)
         if hasattr(statistics, "is_min_value_exact"):
-            self.assertEqual(statistics.is_min_value_exact, len(least) <= 64)
-            self.assertEqual(statistics.is_max_value_exact, len(greatest) <= 64)
+            self.assertEqual(statistics.is_min_value_exact, len(minimum) <= 64)
+            self.assertEqual(statistics.is_max_value_exact, len(maximum) <= 64)
 
 
     # ---- page index ----
@@ -404,14 +404,14 @@ class Writer(unittest.TestCase):
             if null:
                 self.assertEqual((low, high), (b"", b""))
                 continue
-            least, greatest = self.ordered(kind, there)
+            minimum, maximum = self.ordered(kind, there)
             low, high = self.bound(kind, low), self.bound(kind, high)
             bounds.append((low, high))
             if kind in ("string", "bytes"):
-                self.assertEqual(low, least if len(least) <= 64 else least[:len(low)])
-                self.assertTrue(high == greatest if len(greatest) <= 64 else high > greatest)
+                self.assertEqual(low, minimum if len(minimum) <= 64 else minimum[:len(low)])
+                self.assertTrue(high == maximum if len(maximum) <= 64 else high > maximum)
             else:
-                self.assertEqual((low, high), (least, greatest))
+                self.assertEqual((low, high), (minimum, maximum))
         if kind in ("f32", "f64"):
             self.assertEqual(index[8], [sum(v is not None and math.isnan(v) for v in part) for part in parts])
         lows, highs = [b[0] for b in bounds], [b[1] for b in bounds]

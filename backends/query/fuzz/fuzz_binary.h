@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the fuzz targets of binary records: chunks of a split begin where records do, which the first reading
- * of the source has found out. */
+/* For fuzz targets of binary records: the chunks of a split begin where records do, as found by a first
+ * reading of the source. */
 #ifndef QUERY_FUZZ_BINARY_H
 #define QUERY_FUZZ_BINARY_H
 
-#include "../src/source_parts.h"
 #include "fuzz_rows.h"
+#include "sources/source_parts.h"
 
-/* Reads the split whole, then in chunks that begin at each `step`-th record that was kept. */
+/* Reads the split as a whole, then in chunks that begin at each `step`-th kept record. */
 static inline void fuzz_split(const fuzz_query *q, const hac_source_place *place, uint64_t step)
 {
     uint64_t cuts[64];

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Hostile binary records: with their length in front, or of fixed width, in both byte orders. Input: a byte
- * for the format and how it is read, one for the chunk, one for the number of columns, one for each column's
- * kind; then the records.
- */
+/* Arbitrary binary records: with a leading length, or of fixed width, in both byte orders. Input: a byte for
+ * the format and options, one for the chunk, one for the number of columns, one for each column's kind; then
+ * the records. */
 #include "fuzz_binary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define COLUMNS_MAX 6
 
-/* Bit 0 lengths (else fixed), 1 big-endian, 2 skip_errors, 3 the first column is not read. */
+/* Bit 0: lengths (else fixed); 1: big-endian; 2: skip_errors; 3: the first column is not read. */
 static void make_query(fuzz_query *q, uint8_t flags, const uint8_t *kinds, size_t n, uint8_t *widths)
 {
     bool lengths = (flags & 1) != 0;
@@ -32,9 +30,9 @@ static void make_query(fuzz_query *q, uint8_t flags, const uint8_t *kinds, size_
     }
     q->query.schema_columns = lengths ? n : at;
     q->query.widths = lengths ? widths : NULL;
-    q->query.source = (hac_source_options){.format = lengths ? HAC_FORMAT_LENGTHS : HAC_FORMAT_FIXED,
-                                           .big_endian = (flags & 2) != 0,
-                                           .skip_errors = (flags & 4) != 0};
+    q->query.source =
+        (hac_source_options){.format = lengths ? HAC_INPUT_LENGTHS : HAC_INPUT_FIXED,
+                             .options = {.big_endian = (flags & 2) != 0, .skip_errors = (flags & 4) != 0}};
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * For the fuzz targets of sources: reads a source in chunks and boils its rows down to a number. Oracle
- * besides the sanitizers: however a source is cut, the rows are the same, and an error is an error.
- */
+/* For fuzz targets of sources: reads a source in chunks and reduces its rows to a number. Oracle in addition
+ * to the sanitizers: for every division into chunks, the rows are the same, or there is an error. */
 #ifndef QUERY_FUZZ_ROWS_H
 #define QUERY_FUZZ_ROWS_H
 
@@ -51,7 +49,7 @@ static inline void fuzz_add(fuzz_rows *rows, const hac_batch *batch)
         abort();
     for (size_t r = 0; r < batch->rows; r++)
         for (size_t c = 0; c < batch->n_columns; c++) {
-            const hac_vector *v = &batch->columns[c];
+            const hac_column *v = &batch->columns[c];
             uint8_t state = v->states != NULL ? v->states[r] : 0;
             size_t size = hac_repr_size(hac_repr_of(v->type));
             hac_string_ref ref;
@@ -84,7 +82,7 @@ static inline hac_status fuzz_chunk(hac_source *source, const hac_source_place *
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
-/* All chunks in order, up to the first that fails; chunk 0: all in one. */
+/* Reads all chunks in order, up to the first that fails; chunk 0: one chunk. */
 static inline fuzz_rows fuzz_read(const fuzz_query *q, const hac_source_place *place, const hac_table *table,
                                   uint64_t chunk)
 {
@@ -95,7 +93,7 @@ static inline fuzz_rows fuzz_read(const fuzz_query *q, const hac_source_place *p
     chunk = chunk > 0 ? chunk : all + 1;
     ret.status = hac_source_open(&q->query, place, table, &source, &err);
     for (uint64_t at = 0; at < all && ret.status == HAC_OK; at += chunk)
-        ret.status = fuzz_chunk(source, q->query.source.format == HAC_FORMAT_CSV ? place : NULL, at,
+        ret.status = fuzz_chunk(source, q->query.source.format == HAC_INPUT_CSV ? place : NULL, at,
                                 at + chunk, &ret, &err);
     if (ret.status != HAC_OK && (ret.status != (hac_status)err.code || err.message[0] == 0))
         abort();

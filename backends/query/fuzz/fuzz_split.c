@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A split that a client has filled in (base/split_layout.h). Input: a byte for the format, one for the data
- * sets that hacd was told of, then the split. Oracle besides the sanitizers: what is taken for a split has
- * data sets one after another within its text.
- */
+/* A split that a client has filled in (base/split_layout.h). Input: a byte for the format, one for the number
+ * of data sets that hacd was told, then the split. Oracle in addition to the sanitizers: an accepted split
+ * has data sets one after another within its text. */
 #include "fuzz_rows.h"
 #include "query/task.h"
 
@@ -11,11 +9,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void make_query(fuzz_query *q, uint8_t format)
 {
-    static const hac_format formats[] = {HAC_FORMAT_CSV,   HAC_FORMAT_TSV,   HAC_FORMAT_JSONL,
-                                         HAC_FORMAT_LINES, HAC_FORMAT_WORDS, HAC_FORMAT_KV};
+    static const hac_input_format formats[] = {HAC_INPUT_CSV,   HAC_INPUT_TSV,   HAC_INPUT_JSONL,
+                                               HAC_INPUT_LINES, HAC_INPUT_WORDS, HAC_INPUT_KV};
     q->query.source.format = formats[format % (sizeof formats / sizeof *formats)];
-    q->query.source.header = (format & 0x40) != 0;
-    q->query.source.skip_errors = format >> 7;
+    q->query.source.options.no_header = (format & 0x40) == 0;
+    q->query.source.options.skip_errors = format >> 7;
     fuzz_column(q, "a", HAC_KIND_STRING, 0, 0);
 }
 
@@ -47,9 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     fuzz_query q = {.query.limit = UINT64_MAX};
     make_query(&q, data[0]);
-    hac_task task = {.fd = -1, .n_params = HAC_QUERY_N_PARAMS};
-    task.params[HAC_QUERY_PARAM_SPLIT] = UINT64_C(1) << 32 | data[1];
-    /* the end of the split at the end of an allocation, so that the sanitizer sees a read beyond it */
+    hac_task task = {.fd = -1};
+    HAC_SET_PARAMS(&task, &(hac_query_params){.generation = 1, .data_sets = data[1]});
+    /* the split ends at the end of an allocation, so that the sanitizer sees a read beyond it */
     size_t bytes = size - 2;
     uint8_t *memory = NULL;
     if (posix_memalign((void **)&memory, 64, bytes > 0 ? bytes : 1) != 0)

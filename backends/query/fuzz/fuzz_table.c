@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A table that somebody else has filled in. Input: a byte for the chunk, two for the rows, one for the number
- * of columns; for each its kind, precision, scale, flags, and where its values, null bits and characters are,
- * in 64 bytes, and how many characters; then the memory.
- */
+/* A table that another process has filled in. Input: a byte for the chunk, two for the rows, one for the
+ * number of columns; for each column its kind, precision, scale, flags, offsets of values, null bits and
+ * characters in 64 bytes, and the number of characters; then the memory. */
 #include "fuzz_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     hac_table_column columns[FUZZ_COLUMNS_MAX];
     hac_table table = {(uint64_t)data[1] | (uint64_t)data[2] << 8, data[3] % FUZZ_COLUMNS_MAX, columns};
-    fuzz_query q = {.query.source = {.format = HAC_FORMAT_TABLE, .skip_errors = data[3] >> 7}};
+    fuzz_query q = {.query.source = {.format = HAC_INPUT_TABLE, .options = {.skip_errors = data[3] >> 7}}};
     char name[2] = "a";
     for (size_t i = 0; i < table.n_columns; i++, name[0]++) {
         columns[i] = make_column(data + 4 + COLUMN_BYTES * i);
@@ -43,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     columns[i].type.scale);
     }
     size_t head = 4 + COLUMN_BYTES * table.n_columns, bytes = size - head;
-    /* the end of the memory at the end of an allocation, so that the sanitizer sees a read beyond it */
+    /* the memory ends at the end of an allocation, so that the sanitizer sees a read beyond it */
     uint8_t *memory = NULL;
     if (posix_memalign((void **)&memory, 64, bytes > 0 ? bytes : 1) != 0)
         abort();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of few groups are those of a loop in 128 bits, for every number of rows and the largest values. */
+/* Sums of few groups equal those of a plain loop in 128 bits, for every number of rows and the largest
+ * values. */
 #include <string.h>
 
 #include "base/random.h"
 #include "base/test_support.h"
 
-#include "../src/accumulate_few.h"
+#include "groups/accumulators/accumulate_few.h"
 
 static int64_t draw_value(uint64_t *seed, unsigned kind)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Queries over memory that another thread changes all the while, as the user's own programs can: their
- * columns, and the partials, rows and results that executors write. What comes out may be wrong, or an error.
- */
+/* Queries over memory that another thread changes all the time, as users' programs can: their columns, and
+ * the partials, rows and results that executors write. The result may be wrong or an error, but nothing
+ * crashes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,21 +11,21 @@
 
 #include "base/random.h"
 #include "base/test_support.h"
-#include "proto/messages.h"
+#include "compile_support.h"
 #include "query/codelets.h"
 
 #define ROWS       6000u
 #define REGION     (UINT64_C(1) << 20)
 #define PARTITIONS 4u
 #define CHUNKS     3u
-#define SECONDS    0.4 /* of each query */
+#define SECONDS    0.4 /* for each query */
 
 typedef struct changer {
     pthread_t thread;
     atomic_bool stop;
     hac_span spans[4];
     size_t n_spans;
-    bool back; /* what was changed is changed back */
+    bool back; /* changes are undone */
 } changer;
 
 static uint64_t random_state = 11;
@@ -37,7 +36,7 @@ static void *change(void *context)
     uint64_t state = 12;
     while (!atomic_load_explicit(&c->stop, memory_order_relaxed)) {
         const hac_span *span = &c->spans[hac_random_u64(&state) % c->n_spans];
-        /* as often in the first bytes, where headers are, as in all others */
+        /* half of the changes hit the first bytes, where headers are */
         uint64_t at = (hac_random_u64(&state) >> hac_random_u64(&state) % 56) % span->bytes;
         uint8_t bits = (uint8_t)(hac_random_u64(&state) >> hac_random_u64(&state) % 8);
         _Atomic uint8_t *byte = (_Atomic uint8_t *)(void *)(span->data + at);
@@ -70,10 +69,10 @@ static hac_span make_span(uint64_t bytes)
 
 static hac_status run(const char *name, const hac_task *task, hac_task_result *result, hac_error *err)
 {
-    static const hac_codelet table[] = {HAC_QUERY_CODELETS};
+    const hac_codelet *table = hac_query_codelets();
     size_t i = 0;
     while (strcmp(table[i].name, name) != 0)
-        assert_true(++i < sizeof table / sizeof *table);
+        assert_non_null(table[++i].name);
     result->n_values = 0;
     hac_status status = table[i].check(NULL, task, err);
     return status == HAC_OK ? table[i].run(NULL, task, result, err) : status;
@@ -81,7 +80,7 @@ static hac_status run(const char *name, const hac_task *task, hac_task_result *r
 
 /* ---- a table ---- */
 
-#define AT(n) (UINT64_C(64) * 1024 * (n)) /* where its parts are */
+#define AT(n) (UINT64_C(64) * 1024 * (n)) /* offsets of its parts */
 
 static const struct {
     const char *name;
@@ -92,7 +91,7 @@ static const struct {
                {"u", HAC_KIND_U32, AT(2), HAC_TABLE_NONE, 0},
                {"d", HAC_KIND_F64, AT(3), HAC_TABLE_NONE, 0}};
 
-/* Strings of `length` bytes; 0: of any up to 40. */
+/* Strings of `length` bytes; 0: of random lengths up to 40. */
 static hac_span make_table(uint32_t rows, uint32_t length, uint64_t *ret_bytes)
 {
     hac_span span = make_span(AT(10));
@@ -124,50 +123,42 @@ typedef struct asked {
 
 static hac_task compile(const asked *a, uint32_t rows, uint64_t bytes, bool *ret_aggregates)
 {
-    static uint8_t spec_bytes[HAC_INLINE_MAX], blob[HAC_INLINE_MAX];
-    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
-    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
-    Hac__Client__QueryTable table = HAC__CLIENT__QUERY_TABLE__INIT;
-    Hac__Client__TableColumn made[4], *list[4];
+    static uint8_t blob[HAC_INLINE_MAX];
+    hac_field fields[4] = {0};
+    hac_table_column places[4];
     for (size_t i = 0; i < 4; i++) {
-        hac__client__table_column__init(&made[i]);
-        made[i].name = (char *)(uintptr_t)columns[i].name;
-        made[i].kind = columns[i].kind;
-        made[i].values = columns[i].values;
-        made[i].validity = columns[i].validity;
-        made[i].bytes = columns[i].bytes;
-        made[i].n_bytes = columns[i].bytes != 0 ? bytes : 0;
-        list[i] = &made[i];
+        fields[i].type.kind = (uint8_t)columns[i].kind;
+        strcpy(fields[i].name, columns[i].name);
+        places[i] = (hac_table_column){.type = fields[i].type,
+                                       .values = columns[i].values,
+                                       .validity = columns[i].validity,
+                                       .bytes = columns[i].bytes,
+                                       .n_bytes = columns[i].bytes != 0 ? bytes : 0};
     }
-    table.rows = rows;
-    table.n_columns = 4;
-    table.columns = list;
-    source.format = HAC_FORMAT_TABLE;
-    spec.source = &source;
-    spec.table = &table;
-    spec.where = (char *)(uintptr_t)a->where;
-    spec.group_by = (char *)(uintptr_t)a->group_by;
-    spec.select = (char *)(uintptr_t)a->select;
-    spec.order_by = (char *)(uintptr_t)a->order_by;
-    spec.output_format = a->output;
-    hac_task_result result = {.inline_out = blob};
-    hac_task task = {.fd = -1, .inline_in = spec_bytes, .n_params = 1, .params = {rows}};
-    task.inline_in_bytes = hac__client__query_spec__pack(&spec, spec_bytes);
+    const hac_schema schema = {fields, 4};
+    const hac_table table = {rows, 4, places};
+    const hac_query_text text = {.where = a->where,
+                                 .group_by = a->group_by,
+                                 .select = a->select,
+                                 .order_by = a->order_by,
+                                 .limit = UINT64_MAX,
+                                 .output = (hac_result_format)a->output,
+                                 .source = {.format = HAC_INPUT_TABLE}};
     hac_error err = HAC_ERROR_NONE;
-    if (run("query.compile", &task, &result, &err) != HAC_OK)
+    size_t blob_bytes = 0;
+    if (compile_blob(&text, &schema, &table, blob, &blob_bytes, ret_aggregates, &err) != HAC_OK)
         fail_msg("%s", err.message);
-    *ret_aggregates = (result.values[HAC_COMPILE_FLAGS] & HAC_COMPILED_AGGREGATES) != 0;
     uint64_t chunk = (rows + CHUNKS - 1) / CHUNKS;
     return (hac_task){.fd = -1,
                       .inline_in = blob,
-                      .inline_in_bytes = result.inline_out_bytes,
-                      .n_params = HAC_QUERY_N_PARAMS,
+                      .inline_in_bytes = blob_bytes,
+                      .n_params = HAC_PARAMS_COUNT(hac_query_params),
                       .params = {rows, chunk, 0, (rows + chunk - 1) / chunk, REGION, PARTITIONS, REGION, 99}};
 }
 
 /* ---- tests ---- */
 
-/* Each of the job's tasks, whatever became of those before. Returns whether all went well. */
+/* Runs each of the job's tasks, even after failures. Returns whether all succeeded. */
 static bool run_all(hac_task task, bool aggregates, const hac_span *source, const hac_span *spans)
 {
     hac_task_result result = {.inline_out = NULL};
@@ -175,7 +166,7 @@ static bool run_all(hac_task task, bool aggregates, const hac_span *source, cons
     task.spans[0] = spans[0];
     task.spans[1] = (hac_span){0};
     task.spans[2] = *source;
-    task.count = task.params[3];
+    task.count = HAC_PARAMS(hac_query_params, &task)->chunks;
     bool well = run(aggregates ? "query.aggregate" : "query.rows", &task, &result, NULL) == HAC_OK;
     task.n_spans = 2;
     task.spans[1] = aggregates ? spans[1] : spans[2];
@@ -192,11 +183,11 @@ static void test_all(void **state)
 {
     static const asked all[] = {
         {"", "k", "count() as n, sum(v) as s, min(k) as a, max(k) as b, first(k) as f", "n desc, k", 0},
-        {"", "k, v", "count() as n, sum(d) as s", "", HAC_OUTPUT_TABLE},
-        {"", "u", "count() as n, sum(d) as s", "s", HAC_OUTPUT_TABLE},
+        {"", "k, v", "count() as n, sum(d) as s", "", HAC_RESULT_TABLE},
+        {"", "u", "count() as n, sum(d) as s", "s", HAC_RESULT_TABLE},
         {"", "v", "string_list(k) as l, count(distinct k) as c, top_k(k, 3) as t", "l", 0},
         {"k like '%a_b%'", "", "k, upper(k) as x, v", "k desc, v", 0},
-        {"", "", "k, v, d", "v, k", HAC_OUTPUT_TABLE},
+        {"", "", "k, v, d", "v, k", HAC_RESULT_TABLE},
     };
     uint64_t bytes;
     size_t well = 0;
@@ -205,7 +196,7 @@ static void test_all(void **state)
     hac_span spans[3] = {make_span(CHUNKS * REGION), make_span(PARTITIONS * REGION), make_span(REGION)};
     changer c = {.spans = {source, spans[0], spans[1], spans[2]}, .n_spans = 4, .back = true};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        bool aggregates;
+        bool aggregates = false;
         hac_task task = compile(&all[i], ROWS, bytes, &aggregates);
         assert_true(run_all(task, aggregates, &source, spans));
         begin(&c);
@@ -213,18 +204,18 @@ static void test_all(void **state)
             well += run_all(task, aggregates, &source, spans);
         end(&c);
     }
-    assert_true(well > 0); /* not all stop at the first check */
+    assert_true(well > 0); /* not all fail at the first check */
     free(source.data);
     for (size_t i = 0; i < 3; i++)
         free(spans[i].data);
 }
 
-/* Records that point to long strings: between two of them there is much time. */
+/* Records with long strings: it takes long to go from one to the next. */
 static void test_records(void **state)
 {
     static const asked a = {"", "k", "min(k) as a, max(k) as b, first(k) as c, last(k) as d", "", 0};
     uint64_t bytes;
-    bool aggregates;
+    bool aggregates = false;
     (void)state;
     hac_span source = make_table(3, 60000, &bytes), region = make_span(3 * REGION);
     hac_task task = compile(&a, 3, bytes, &aggregates);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The query.* codelets as an executor calls them: from a specification to a result, cut into chunks or whole.
- */
+/* Calls the query.* codelets like an executor: from a specification to a result, in chunks or as a whole. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +8,15 @@
 
 #include "base/random.h"
 #include "base/test_support.h"
-#include "proto/messages.h"
+#include "compile_support.h"
 #include "query/codelets.h"
 
 #define REGION       (UINT64_C(1) << 20)
 #define RESULT_BYTES (UINT64_C(1) << 22)
 
 static uint64_t random_state = 5;
+
+#define PARTS 16u
 
 typedef struct asked {
     const char *schema, *where, *group_by, *select, *order_by;
@@ -29,40 +30,31 @@ typedef struct answer {
     hac_error err;
     uint64_t rows;
     uint64_t counts[3]; /* rows read, kept, records skipped */
-    char *text;         /* owned, ends with a zero */
+    char *text;         /* owned, zero-terminated */
 } answer;
 
-static char *text_of(const char *s)
+static hac_status pack(const asked *a, uint8_t *ret, size_t *ret_bytes, bool *ret_aggregates, hac_error *err)
 {
-    return (char *)(uintptr_t)(s == NULL ? "" : s);
-}
-
-static size_t pack(const asked *a, uint8_t *ret)
-{
-    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
-    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
-    spec.schema = text_of(a->schema);
-    spec.where = text_of(a->where);
-    spec.group_by = text_of(a->group_by);
-    spec.select = text_of(a->select);
-    spec.order_by = text_of(a->order_by);
-    spec.limit = a->limit;
-    spec.has_limit = a->limit != 0;
-    source.format = a->format;
-    source.header = a->header;
-    source.skip_errors = a->skip;
-    spec.source = &source;
-    return hac__client__query_spec__pack(&spec, ret);
+    const hac_query_text text = {.schema = a->schema,
+                                 .where = a->where,
+                                 .group_by = a->group_by,
+                                 .select = a->select,
+                                 .order_by = a->order_by,
+                                 .limit = a->limit != 0 ? a->limit : UINT64_MAX,
+                                 .source = {.format = (hac_input_format)a->format,
+                                            .options = {.no_header = a->format == HAC_INPUT_CSV && !a->header,
+                                                        .skip_errors = a->skip}}};
+    return compile_blob(&text, NULL, NULL, ret, ret_bytes, ret_aggregates, err);
 }
 
 static hac_status run(const char *name, const hac_task *task, hac_task_result *result, hac_error *err)
 {
-    static const hac_codelet table[] = {HAC_QUERY_CODELETS};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const hac_codelet *table = hac_query_codelets();
+    for (size_t i = 0; table[i].name != NULL; i++) {
         if (strcmp(table[i].name, name) != 0)
             continue;
         assert_in_range(task->n_spans, table[i].min_spans, table[i].max_spans);
-        assert_in_range(task->n_params, table[i].min_params, table[i].max_params);
+        assert_int_equal(task->n_params, table[i].params);
         hac_status status = table[i].check(NULL, task, err);
         result->n_values = 0;
         return status == HAC_OK ? table[i].run(NULL, task, result, err) : status;
@@ -79,37 +71,61 @@ static hac_span make_span(uint64_t bytes)
     return span;
 }
 
-/* What a plan does: compile, quotes, chunks in pieces, merge or nothing, the end. */
+/* Parts in pieces, in any order, then the result from them. `task` has the rows and the result. */
+static hac_status run_parts(hac_task *task, hac_task_result *result, hac_error *err)
+{
+    hac_query_params *params = HAC_EDIT_PARAMS(hac_query_params, task);
+    hac_span rows = task->spans[0], end = task->spans[1], parts = make_span(PARTS * REGION);
+    hac_status status = HAC_OK;
+    params->partitions = PARTS;
+    params->group_region = REGION;
+    task->spans[1] = parts;
+    for (uint64_t p = PARTS; status == HAC_OK && p-- > 0;) {
+        task->first = p;
+        task->count = 1;
+        status = run("query.order", task, result, err);
+    }
+    task->spans[0] = parts;
+    task->spans[1] = end;
+    task->first = 0;
+    task->count = PARTS;
+    if (status == HAC_OK)
+        status = run("query.join", task, result, err);
+    task->spans[0] = rows;
+    free(parts.data);
+    return status;
+}
+
+/* What a plan does: quotes, chunks in pieces, merge or nothing, the end. */
 static answer in_pieces(const asked *a, const hac_span *source, uint64_t chunk, uint64_t partitions)
 {
-    static uint8_t spec[HAC_INLINE_MAX], out[HAC_INLINE_MAX], blob[HAC_INLINE_MAX];
+    static uint8_t out[HAC_INLINE_MAX], blob[HAC_INLINE_MAX];
     answer got = {.text = calloc(1, RESULT_BYTES + 1)};
     hac_task_result result = {.inline_out = out};
     uint64_t chunks = source->bytes == 0 ? 1 : (source->bytes + chunk - 1) / chunk;
-    hac_task compile = {.fd = -1, .inline_in = spec, .n_params = 1, .params = {source->bytes}};
-    compile.n_spans = 1;
-    compile.spans[0] = *source;
-    compile.inline_in_bytes = pack(a, spec);
-    got.status = run("query.compile", &compile, &result, &got.err);
+    size_t blob_bytes = 0;
+    bool aggregates = false;
+    got.status = pack(a, blob, &blob_bytes, &aggregates, &got.err);
     if (got.status != HAC_OK)
         return got;
-    memcpy(blob, out, result.inline_out_bytes);
-    bool aggregates = (result.values[HAC_COMPILE_FLAGS] & HAC_COMPILED_AGGREGATES) != 0;
     hac_span regions = make_span(chunks * REGION), quotes = make_span((chunks * 8 + 63) / 64 * 64);
     hac_span groups = make_span(partitions * REGION), end = make_span(RESULT_BYTES);
     hac_task task = {.fd = -1,
                      .inline_in = blob,
-                     .inline_in_bytes = result.inline_out_bytes,
-                     .n_params = HAC_QUERY_N_PARAMS,
+                     .inline_in_bytes = blob_bytes,
+                     .n_params = HAC_PARAMS_COUNT(hac_query_params),
                      .params = {source->bytes, chunk, 0, chunks, REGION, partitions, REGION, 99},
                      .count = chunks,
                      .n_spans = 2};
+    if (!aggregates && a->order_by != NULL) /* few rows in each part, and always enough parts */
+        HAC_EDIT_PARAMS(hac_query_params, &task)->part_rows =
+            1 + hac_random_u64(&random_state) % 3 + source->bytes / PARTS;
     task.spans[0] = quotes;
     task.spans[1] = *source;
     got.status = run("query.quotes", &task, &result, &got.err);
     task.n_spans = 3;
     task.spans[0] = regions;
-    task.spans[1] = a->format == HAC_FORMAT_CSV ? quotes : (hac_span){0};
+    task.spans[1] = a->format == HAC_INPUT_CSV ? quotes : (hac_span){0};
     task.spans[2] = *source;
     for (uint64_t first = 0, n; got.status == HAC_OK && first < chunks; first += n) {
         n = 1 + hac_random_u64(&random_state) % (chunks - first);
@@ -129,7 +145,9 @@ static answer in_pieces(const asked *a, const hac_span *source, uint64_t chunk, 
         task.spans[0] = groups;
     }
     task.spans[1] = end;
-    if (got.status == HAC_OK)
+    if (got.status == HAC_OK && HAC_PARAMS(hac_query_params, &task)->part_rows != 0)
+        got.status = run_parts(&task, &result, &got.err);
+    else if (got.status == HAC_OK)
         got.status = run(aggregates ? "query.finish" : "query.gather", &task, &result, &got.err);
     if (got.status == HAC_OK) {
         got.rows = result.values[0];
@@ -149,11 +167,18 @@ static answer as_whole(const asked *a, const hac_span *source, bool is_inline)
     answer got = {.text = calloc(1, RESULT_BYTES + 1)};
     hac_task_result result = {.inline_out = out};
     hac_span end = make_span(RESULT_BYTES);
-    hac_task task = {
-        .fd = -1, .inline_in = data, .n_params = HAC_QUERY_N_PARAMS, .n_spans = is_inline ? 1 : 2};
-    size_t n = pack(a, data);
-    task.params[HAC_QUERY_PARAM_SOURCE_BYTES] = source->bytes;
-    task.params[HAC_QUERY_PARAM_INLINE] = n;
+    hac_task task = {.fd = -1,
+                     .inline_in = data,
+                     .n_params = HAC_PARAMS_COUNT(hac_query_params),
+                     .n_spans = is_inline ? 1 : 2};
+    size_t n = 0;
+    got.status = pack(a, data, &n, NULL, &got.err);
+    if (got.status != HAC_OK) {
+        free(end.data);
+        return got;
+    }
+    HAC_EDIT_PARAMS(hac_query_params, &task)->source_bytes = source->bytes;
+    HAC_EDIT_PARAMS(hac_query_params, &task)->inline_bytes = n;
     task.inline_in_bytes = n;
     task.spans[0] = is_inline ? (hac_span){0} : end;
     if (is_inline) {
@@ -233,7 +258,7 @@ static const asked by_region = {.schema = "region:string,item:string,price:f64,c
                                 .select =
                                     "sum(price * cast(count as f64)) as s, count() as n, max(count) as most",
                                 .order_by = "region",
-                                .format = HAC_FORMAT_CSV,
+                                .format = HAC_INPUT_CSV,
                                 .header = true};
 
 static void test_groups(void **state)
@@ -253,7 +278,7 @@ static void test_groups(void **state)
     expect(&a, sales, "s,n,most\n,0,\n");
 }
 
-/* Records that are left out are counted, in one task and in many. */
+/* Skipped records are counted, in one task and in many. */
 static void test_skipped(void **state)
 {
     (void)state;
@@ -272,7 +297,7 @@ static void test_skipped(void **state)
                    .where = cases[i].where,
                    .group_by = cases[i].group_by,
                    .select = cases[i].select,
-                   .format = HAC_FORMAT_CSV,
+                   .format = HAC_INPUT_CSV,
                    .header = true,
                    .skip = true};
         for (int way = 0; way < 3; way++) {
@@ -291,7 +316,7 @@ static void test_rows(void **state)
     asked a = {.schema = by_region.schema,
                .select = "item, price * 2 as double",
                .order_by = "price desc",
-               .format = HAC_FORMAT_CSV,
+               .format = HAC_INPUT_CSV,
                .header = true};
     expect(&a, sales,
            "item,double\npear,5.0\npear,4.0\n\"apple, red\",3.0\n\"apple, red\",2.5\n\"a\nb\",0.5\npear,\n");
@@ -306,7 +331,7 @@ static void test_words(void **state)
     asked a = {.group_by = "word",
                .select = "count() as count",
                .order_by = "count desc, word",
-               .format = HAC_FORMAT_WORDS};
+               .format = HAC_INPUT_WORDS};
     expect(&a, "to be or not to be, that is the question of a quite extraordinarily-long-word to",
            "word,count\nto,3\na,1\nbe,1\n\"be,\",1\nextraordinarily-long-word,1\nis,1\nnot,1\nof,1\nor,1\n"
            "question,1\nquite,1\nthat,1\nthe,1\n");
@@ -327,7 +352,7 @@ static void test_errors(void **state)
     expect_failure(&a, sales, HAC_FAILED, "line 2, --where");
 }
 
-/* Groups of 128 KB: what a table takes stays in proportion to the regions, so the job can be told in time. */
+/* Groups of 128 KB: a table's memory is proportional to the regions, so the job fails early. */
 static void test_large_groups(void **state)
 {
     (void)state;
@@ -337,11 +362,12 @@ static void test_large_groups(void **state)
                  i > 0 ? ", " : "", i + 1);
     for (unsigned i = 0; i < 2000; i++)
         snprintf(text + (size_t)6 * i, sizeof text - (size_t)6 * i, "%05u\n", i);
-    asked a = {.schema = "k:i64", .group_by = "k", .select = select, .format = HAC_FORMAT_CSV};
+    asked a = {.schema = "k:i64", .group_by = "k", .select = select, .format = HAC_INPUT_CSV};
     hac_span source = source_of(text);
     const struct {
         uint64_t bytes, chunk;
-    } cases[] = {{12000, 12000}, /* too much for a chunk's table, */ {3600, 24} /* and for a merge's */};
+        /* too large for a merge's table */
+    } cases[] = {{12000, 12000}, /* too large for a chunk's table */ {3600, 24}};
     for (size_t i = 0; i < 2; i++) {
         source.bytes = cases[i].bytes;
         answer got = in_pieces(&a, &source, cases[i].chunk, 1);
@@ -356,24 +382,18 @@ static void test_large_groups(void **state)
 static void test_hostile(void **state)
 {
     (void)state;
-    static uint8_t spec[HAC_INLINE_MAX], out[HAC_INLINE_MAX], blob[HAC_INLINE_MAX];
+    static uint8_t out[HAC_INLINE_MAX], blob[HAC_INLINE_MAX];
     static const char *const names[] = {"query.aggregate", "query.merge", "query.finish", "query.rows",
                                         "query.gather"};
     hac_span source = source_of(sales), regions = make_span(1 << 16), end = make_span(1 << 12);
     hac_task_result result = {.inline_out = out};
-    hac_task compile = {.fd = -1, .inline_in = spec, .n_params = 1, .params = {source.bytes}, .n_spans = 1};
-    compile.spans[0] = source;
-    compile.inline_in_bytes = pack(&by_region, spec);
-    assert_int_equal(run("query.compile", &compile, &result, NULL), HAC_OK);
-    size_t n = result.inline_out_bytes;
-    if (n == 0)
-        fail_msg("nothing was compiled");
-    memcpy(blob, out, n);
+    size_t n = 0;
+    assert_int_equal(pack(&by_region, blob, &n, NULL, NULL), HAC_OK);
     for (int round = 0; round < 3000; round++) {
         hac_task task = {.fd = -1,
                          .inline_in = blob,
                          .inline_in_bytes = n,
-                         .n_params = HAC_QUERY_N_PARAMS,
+                         .n_params = HAC_PARAMS_COUNT(hac_query_params),
                          .params = {source.bytes, 64, 0, 3, 4096, 4, 4096, 99},
                          .count = 3};
         unsigned which = (unsigned)(hac_random_u64(&random_state) % 5);
@@ -382,7 +402,7 @@ static void test_hostile(void **state)
         task.spans[1] = which == 0 || which == 3 ? (hac_span){0} : end;
         task.spans[2] = source;
         if (round % 3 == 0)
-            task.params[hac_random_u64(&random_state) % HAC_QUERY_N_PARAMS] =
+            task.params[hac_random_u64(&random_state) % HAC_PARAMS_COUNT(hac_query_params)] =
                 hac_random_u64(&random_state) >> (hac_random_u64(&random_state) % 64);
         if (round % 3 == 1)
             task.count = hac_random_u64(&random_state) >> (hac_random_u64(&random_state) % 64);

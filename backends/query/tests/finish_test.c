@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows in regions, their order and the result, against qsort over the same rows. */
+/* Rows in regions: their order and the result, compared with qsort over the same rows. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "base/random.h"
 #include "base/table.h"
 #include "base/test_support.h"
+#include "codelet/threads.h"
 #include "query/finish.h"
-#include "query/pool.h"
 
 #define COLUMNS 4 /* i64, f64, string, hidden bool */
 
@@ -69,19 +69,19 @@ static int compare(const void *p, const void *q)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static void write_region(made *m, uint64_t room)
+static void write_region(made *m, uint64_t capacity)
 {
     static _Alignas(64) uint64_t values[COLUMNS][HAC_BATCH_ROWS];
     static uint8_t states[COLUMNS][HAC_BATCH_ROWS], bytes[24 * HAC_BATCH_ROWS];
     hac_rows_writer w;
-    hac_vector v[COLUMNS];
-    m->region = aligned_alloc(64, room);
-    hac_rows_begin(&w, m->region, room, 77, 5);
+    hac_column v[COLUMNS];
+    m->region = aligned_alloc(64, capacity);
+    hac_rows_begin(&w, m->region, capacity, 77, 5);
     for (size_t first = 0, n; first < m->n; first += n) {
         n = 1 + hac_random_u64(&random_state) % HAC_BATCH_ROWS;
         n = n < m->n - first ? n : m->n - first;
         for (size_t c = 0; c < COLUMNS; c++)
-            v[c] = (hac_vector){m->fields[c].type, values[c], states[c], bytes};
+            v[c] = (hac_column){m->fields[c].type, values[c], states[c], bytes};
         for (size_t i = 0; i < n; i++) {
             const row *r = &m->rows[first + i];
             for (size_t c = 0; c < COLUMNS; c++)
@@ -95,7 +95,7 @@ static void write_region(made *m, uint64_t room)
         hac_rows_add(&w, v, COLUMNS, n);
     }
     m->bytes = w.bytes;
-    assert_int_equal(hac_rows_end(&w), w.bytes <= room);
+    assert_int_equal(hac_rows_end(&w), w.bytes <= capacity);
 }
 
 static void make(made *m, size_t n, unsigned spread)
@@ -128,7 +128,7 @@ static void make(made *m, size_t n, unsigned spread)
     m->query =
         (hac_query){.outputs = {m->fields, COLUMNS}, .n_visible = 3, .order = m->order, .limit = UINT64_MAX};
     write_region(m, 64);
-    if (n > 0) /* it does not fit: there is nothing */
+    if (n > 0) /* it does not fit: the region is empty */
         assert_int_equal(*(uint64_t *)(void *)m->region, 0);
     free(m->region);
     write_region(m, (m->bytes * 2 + 65536) / 64 * 64);
@@ -186,7 +186,7 @@ static void test_order(void **state)
 }
 
 #ifndef HAC_SANITIZED
-/* The first of very many rows need no memory for the others. */
+/* The first few of very many rows need no memory for the others. */
 static void test_memory_of_few(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void test_table(void **state)
     made m;
     hac_finished f;
     make(&m, 3000, 1000);
-    m.query.output = HAC_OUTPUT_TABLE;
+    m.query.output = HAC_RESULT_TABLE;
     assert_int_equal(hac_finish_rows(&m.query, &m.reader, NULL, 0, &f, NULL), HAC_OK);
     uint8_t *data = aligned_alloc(64, f.bytes);
     assert_int_equal(hac_finish_rows(&m.query, &m.reader, data, f.bytes, &f, NULL), HAC_OK);
@@ -281,15 +281,14 @@ static void test_table(void **state)
     clear(&m);
 }
 
-/* Columns without nulls, of every width, around the rows where they are cut; in order and the other way
- * round. */
+/* Columns without nulls, of every width, near the row numbers where they are split; in order and reversed. */
 static void check_plain(size_t n, bool descending)
 {
     static const hac_value_type types[COLUMNS] = {
         {HAC_KIND_U32, 0, 0}, {HAC_KIND_F64, 0, 0}, {HAC_KIND_DECIMAL, 38, 2}, {HAC_KIND_I16, 0, 0}};
     static _Alignas(64) uint64_t values[COLUMNS][2 * HAC_BATCH_ROWS];
     hac_field fields[COLUMNS] = {0};
-    hac_vector v[COLUMNS];
+    hac_column v[COLUMNS];
     hac_rows_reader reader;
     hac_rows_writer w;
     hac_finished f;
@@ -299,13 +298,13 @@ static void check_plain(size_t n, bool descending)
                        .order = &by,
                        .n_order = descending ? 1 : 0,
                        .limit = UINT64_MAX,
-                       .output = HAC_OUTPUT_TABLE};
+                       .output = HAC_RESULT_TABLE};
     uint8_t *region = aligned_alloc(64, (n * 48 + 65536) / 64 * 64);
     hac_rows_begin(&w, region, n * 48 + 65472, 77, 5);
     for (size_t c = 0; c < COLUMNS; c++) {
         fields[c].type = types[c];
         snprintf(fields[c].name, sizeof fields[c].name, "c%zu", c);
-        v[c] = (hac_vector){.type = types[c], .values = values[c]};
+        v[c] = (hac_column){.type = types[c], .values = values[c]};
     }
     for (size_t first = 0, rows; first < n; first += rows) {
         rows = n - first < HAC_BATCH_ROWS ? n - first : HAC_BATCH_ROWS;
@@ -337,7 +336,7 @@ static void check_plain(size_t n, bool descending)
     for (size_t i = 0; i < COLUMNS; i++)
         assert_true(c[i].validity == HAC_TABLE_NONE);
     for (uint64_t at = c[0].values + n * 4; at < c[1].values; at++)
-        assert_int_equal(data[at], 0); /* nothing of what was there before */
+        assert_int_equal(data[at], 0); /* no bytes from before */
     free(data);
     free(region);
     hac_rows_reader_clear(&reader);
@@ -389,16 +388,17 @@ static void test_hostile(void **state)
     clear(&m);
 }
 
-/* Strings of more than 32 bits go into blocks of their own; a row of more into none. */
+/* Strings whose total exceeds 32 bits go into several blocks; a single row that exceeds them goes into
+ * none. */
 static void test_long_strings(void **state)
 {
     (void)state;
     static _Alignas(64) uint8_t region[4096];
     hac_string_ref refs[HAC_BATCH_ROWS];
-    hac_vector columns[2] = {{.type = {.kind = HAC_KIND_STRING}, .values = refs, .bytes = region},
+    hac_column columns[2] = {{.type = {.kind = HAC_KIND_STRING}, .values = refs, .bytes = region},
                              {.type = {.kind = HAC_KIND_STRING}, .values = refs, .bytes = region}};
     hac_rows_writer w;
-    for (size_t i = 0; i < 5; i++) /* 3 GiB a row; nobody reads them, as there is no room */
+    for (size_t i = 0; i < 5; i++) /* 3 GiB a row; never read, because there is no room */
         refs[i] = (hac_string_ref){0, UINT32_C(3) << 29};
     hac_rows_begin(&w, region, sizeof region, 77, 5);
     hac_rows_add(&w, columns, 2, 5);
@@ -440,7 +440,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #ifndef HAC_SANITIZED
-        cmocka_unit_test(test_memory_of_few), /* before others leave memory behind */
+        cmocka_unit_test(test_memory_of_few), /* first, before other tests leave memory behind */
 #endif
         cmocka_unit_test(test_order),         cmocka_unit_test(test_text),    cmocka_unit_test(test_table),
         cmocka_unit_test(test_plain_columns), cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool),

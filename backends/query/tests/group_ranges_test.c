@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows counted by one integer key, in tables and through partials, against keys that were sorted: ranges of
- * keys that are small, move, grow or have strangers, and partitions that are cut finer than those merged. */
+/* Counts rows by one integer key, in tables and through partials, and compares with sorted keys: ranges of
+ * keys that are small, move, grow or have outliers, and partials with more partitions than the merge. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "base/test_support.h"
+#include "expr/group_layout.h"
 #include "query/group_table.h"
-#include "query/layout.h"
 #include "query/partial.h"
 
 enum { ROWS = 9000, CHUNK = 4000, PARTIAL = 1 << 20 };
@@ -33,9 +33,9 @@ static void make_query(counting *c)
         .rows = &c->program, .aggregates = true, .n_keys = 1, .aggregate = &c->count, .n_aggregates = 1};
 }
 
-static hac_vector vector_of(int64_t *keys)
+static hac_column vector_of(int64_t *keys)
 {
-    return (hac_vector){.type = {HAC_KIND_I64, 0, 0}, .values = keys};
+    return (hac_column){.type = {HAC_KIND_I64, 0, 0}, .values = keys};
 }
 
 /* ---- what is to be found ---- */
@@ -56,7 +56,7 @@ typedef struct found {
 
 static void collect(hac_group_table *t, found *ret)
 {
-    hac_vector results[2];
+    hac_column results[2];
     uint64_t groups = hac_group_table_groups(t);
     for (uint64_t first = 0, n; first < groups; first += n) {
         n = groups - first < HAC_BATCH_ROWS ? groups - first : HAC_BATCH_ROWS;
@@ -101,12 +101,12 @@ static void check_table(const counting *c, int64_t *keys)
     hac_group_options options = {.seed = 7, .memory = UINT64_MAX, .partitions = 1};
     hac_group_table *t;
     assert_int_equal(hac_group_table_new(&c->query, &options, &t, NULL), HAC_OK);
-    for (int again = 0; again < 2; again++) { /* the range is still there, its groups are not */
+    for (int again = 0; again < 2; again++) { /* the range still exists, its groups do not */
         found *got = calloc(1, sizeof *got);
         assert_non_null(got);
         for (size_t i = 0, n; i < ROWS; i += n) {
             n = next_batch(i, ROWS);
-            hac_vector v = vector_of(keys + i);
+            hac_column v = vector_of(keys + i);
             assert_int_equal(hac_group_table_add(t, &v, n, NULL), HAC_OK);
         }
         collect(t, got);
@@ -128,7 +128,7 @@ static uint8_t *write_partial(const counting *c, const hac_group_options *option
     hac_partial_begin(w, chunk, region, PARTIAL);
     for (size_t i = 0, n; i < rows; i += n) {
         n = next_batch(i, rows);
-        hac_vector v = vector_of(keys + i);
+        hac_column v = vector_of(keys + i);
         assert_int_equal(hac_partial_add(w, &v, n, NULL), HAC_OK);
     }
     assert_int_equal(hac_partial_end(w, ret_bytes, &groups, NULL), HAC_OK);
@@ -137,7 +137,7 @@ static uint8_t *write_partial(const counting *c, const hac_group_options *option
     return region;
 }
 
-/* Each chunk in partitions that are cut in twice as many parts as those of the chunk before. */
+/* Each chunk has twice as many partitions as the previous one. */
 static void check_partials(const counting *c, int64_t *keys, uint32_t partitions)
 {
     enum { CHUNKS = (ROWS + CHUNK - 1) / CHUNK };
@@ -168,8 +168,8 @@ static void check_partials(const counting *c, int64_t *keys, uint32_t partitions
 /* ---- tests ---- */
 
 static const struct {
-    uint64_t low, span, step; /* every `step` rows the range moves on by a third */
-    unsigned strange;         /* one of so many keys is any number; 0: none */
+    uint64_t low, span, step; /* every `step` rows the range moves by a third */
+    unsigned strange;         /* one of this many keys is a random number; 0: none */
 } ranges[] = {
     {0, 1, 0, 0},
     {0, 1000, 0, 0},
@@ -186,7 +186,7 @@ static const struct {
     {0, UINT64_MAX, 0, 0},
 };
 
-/* The range that keys are looked up by grows to both sides, has ends, and is given up. */
+/* The direct range grows to both sides, is limited, and is given up. */
 static void test_ranges(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void test_ranges(void **state)
     free(keys);
 }
 
-/* Partitions of a partial that are no parts of those that are merged, or none at all. */
+/* Partials whose partitions are not parts of the merged ones, or that have none. */
 static void test_other_partitions(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void test_other_partitions(void **state)
     free(partial);
 }
 
-/* A table with little memory does without a range, and fails for its groups only. */
+/* A table with little memory has no direct range, and fails only because of its groups. */
 static void test_little_memory(void **state)
 {
     (void)state;
@@ -242,14 +242,15 @@ static void test_little_memory(void **state)
     make_query(&c);
     for (int64_t i = 0; i < HAC_BATCH_ROWS; i++)
         keys[i] = i * 50;
-    hac_vector v = vector_of(keys);
+    hac_column v = vector_of(keys);
     bool held = false;
     for (uint64_t memory = 1000; memory < 1 << 21; memory += memory / 7) {
         hac_group_options options = {.seed = 7, .memory = memory, .partitions = 1};
         hac_group_table *t;
         assert_int_equal(hac_group_table_new(&c.query, &options, &t, NULL), HAC_OK);
         hac_status status = hac_group_table_add(t, &v, HAC_BATCH_ROWS, NULL);
-        assert_true(status == HAC_OK || (status == HAC_NO_MEMORY && !held)); /* more is never less */
+        /* more memory never makes it fail */
+        assert_true(status == HAC_OK || (status == HAC_NO_MEMORY && !held));
         held |= status == HAC_OK;
         assert_true(status != HAC_OK || hac_group_table_groups(t) == HAC_BATCH_ROWS);
         hac_group_table_free(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written as tsv and as typed bytes reads back as it was. */
+/* Results written as tsv and as typed bytes are read back unchanged. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
     "a:string b:i64 c:bool d:i8 e:i16 f:i32 g:u8 h:u16 i:u32 j:u64 k:f32 l:f64 m:date n:timestamp "          \
     "o:decimal(9,2) p:decimal(30,5) q:bytes r:string"
 
-/* jsonl makes the values: each row has nulls here and there. */
+/* The values come from jsonl; each row has some nulls. */
 static void add_json_string(hac_text *text, uint64_t v)
 {
     static const char *const parts[] = {"x",
@@ -77,8 +77,8 @@ static hac_source *open_text(const test_query *q, const hac_text *text)
     return source;
 }
 
-/* All rows of `text`, in format `from`, as `to`. */
-static void rewrite(hac_format from, const hac_text *text, hac_output_format to, const char *columns,
+/* Converts all rows of `text` from format `from` to `to`. */
+static void rewrite(hac_input_format from, const hac_text *text, hac_result_format to, const char *columns,
                     hac_text *ret)
 {
     test_query q;
@@ -88,11 +88,11 @@ static void rewrite(hac_format from, const hac_text *text, hac_output_format to,
     test_query_make(&q, from, false, columns);
     hac_source *source = open_text(&q, text);
     while ((status = hac_source_next(source, &batch, &err)) == HAC_OK) {
-        hac_output wanted = {.room = 0};
+        hac_output_buffer wanted = {.capacity = 0};
         hac_output_rows(&wanted, to, &q.query.columns, batch.n_columns, batch.columns, batch.rows);
         hac_autofree uint8_t *data = malloc(wanted.bytes);
         assert_non_null(data);
-        hac_output output = {.data = data, .room = wanted.bytes};
+        hac_output_buffer output = {.data = data, .capacity = wanted.bytes};
         hac_output_rows(&output, to, &q.query.columns, batch.n_columns, batch.columns, batch.rows);
         assert_int_equal(output.bytes, wanted.bytes);
         hac_text_add_bytes(ret, (const char *)data, output.bytes);
@@ -110,10 +110,10 @@ static void make_rows(hac_text *ret, uint64_t seed)
 
 static void check_same(const hac_text *a, const hac_text *b)
 {
-    size_t at = 0, most = a->bytes < b->bytes ? a->bytes : b->bytes;
-    while (at < most && a->data[at] == b->data[at])
+    size_t at = 0, max = a->bytes < b->bytes ? a->bytes : b->bytes;
+    while (at < max && a->data[at] == b->data[at])
         at++;
-    if (at == most && a->bytes == b->bytes)
+    if (at == max && a->bytes == b->bytes)
         return;
     size_t from = at > 100 ? at - 100 : 0;
     fail_msg("at byte %zu of %zu and %zu:\n%.200s\nand\n%.200s", at, a->bytes, b->bytes, a->data + from,
@@ -125,9 +125,9 @@ static void test_tsv(void **state)
     (void)state;
     hac_text json = HAC_TEXT_NONE, tsv = HAC_TEXT_NONE, wanted = HAC_TEXT_NONE, got = HAC_TEXT_NONE;
     make_rows(&json, 5);
-    rewrite(HAC_FORMAT_JSONL, &json, HAC_OUTPUT_TSV, SCHEMA, &tsv);
-    rewrite(HAC_FORMAT_JSONL, &json, HAC_OUTPUT_JSON, SCHEMA, &wanted);
-    rewrite(HAC_FORMAT_TSV, &tsv, HAC_OUTPUT_JSON, SCHEMA, &got);
+    rewrite(HAC_INPUT_JSONL, &json, HAC_RESULT_TSV, SCHEMA, &tsv);
+    rewrite(HAC_INPUT_JSONL, &json, HAC_RESULT_JSON, SCHEMA, &wanted);
+    rewrite(HAC_INPUT_TSV, &tsv, HAC_RESULT_JSON, SCHEMA, &got);
     check_same(&wanted, &got);
     hac_text_clear(&json);
     hac_text_clear(&tsv);
@@ -135,7 +135,7 @@ static void test_tsv(void **state)
     hac_text_clear(&got);
 }
 
-/* Nulls come back as text of no bytes in columns of text: those have none here. */
+/* Nulls of text columns come back as empty text, which these values do not have. */
 static void test_typed(void **state)
 {
     (void)state;
@@ -147,9 +147,9 @@ static void test_typed(void **state)
     make_rows(&json, 6);
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
         hac_text typed = HAC_TEXT_NONE, wanted = HAC_TEXT_NONE, got = HAC_TEXT_NONE;
-        rewrite(HAC_FORMAT_JSONL, &json, HAC_OUTPUT_TYPEDBYTES, schemas[i], &typed);
-        rewrite(HAC_FORMAT_JSONL, &json, HAC_OUTPUT_JSON, schemas[i], &wanted);
-        rewrite(HAC_FORMAT_TYPEDBYTES, &typed, HAC_OUTPUT_JSON, schemas[i], &got);
+        rewrite(HAC_INPUT_JSONL, &json, HAC_RESULT_TYPEDBYTES, schemas[i], &typed);
+        rewrite(HAC_INPUT_JSONL, &json, HAC_RESULT_JSON, schemas[i], &wanted);
+        rewrite(HAC_INPUT_TYPEDBYTES, &typed, HAC_RESULT_JSON, schemas[i], &got);
         check_same(&wanted, &got);
         hac_text_clear(&typed);
         hac_text_clear(&wanted);
@@ -158,7 +158,7 @@ static void test_typed(void **state)
     hac_text_clear(&json);
 }
 
-/* The very bytes, one row of each kind. */
+/* The exact bytes, one row of each kind. */
 static const struct {
     const char *schema, *json, *hex;
 } rows[] = {
@@ -205,7 +205,7 @@ static void test_typed_bytes(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         hac_text json = HAC_TEXT_NONE, typed = HAC_TEXT_NONE, hex = HAC_TEXT_NONE;
         hac_text_add(&json, rows[i].json);
-        rewrite(HAC_FORMAT_JSONL, &json, HAC_OUTPUT_TYPEDBYTES, rows[i].schema, &typed);
+        rewrite(HAC_INPUT_JSONL, &json, HAC_RESULT_TYPEDBYTES, rows[i].schema, &typed);
         for (size_t b = 0; b < typed.bytes; b++)
             hac_text_addf(&hex, "%02x", (uint8_t)typed.data[b]);
         assert_string_equal(hex.data, rows[i].hex);
@@ -221,7 +221,7 @@ static void test_tsv_text(void **state)
     hac_text json = HAC_TEXT_NONE, tsv = HAC_TEXT_NONE;
     hac_text_add(&json,
                  "{\"a\":\"\\t\\n\\r\\\\N ä,\\\"\",\"b\":\"00ff\",\"c\":1.0}\n{\"b\":\"\"}\n{\"a\":\"\"}\n");
-    rewrite(HAC_FORMAT_JSONL, &json, HAC_OUTPUT_TSV, "a:string b:bytes c:f64", &tsv);
+    rewrite(HAC_INPUT_JSONL, &json, HAC_RESULT_TSV, "a:string b:bytes c:f64", &tsv);
     hac_text_add_bytes(&tsv, "", 1);
     assert_string_equal(tsv.data, "\\t\\n\\r\\\\N ä,\"\t00ff\t1.0\n\\N\t\t\\N\n\t\\N\t\\N\n");
     hac_text_clear(&json);

@@ -17,19 +17,19 @@ static hac_value_type type_of(const char *name)
     return type;
 }
 
-/* One column, one row, without its newline; JSON without {"x": and }. */
+/* One column, one row, without its newline; for JSON without {"x": and }. */
 static void check_cell(const char *type, const void *value, const char *csv, const char *json)
 {
     hac_field field = {.name = "x", .type = type_of(type)};
     hac_schema schema = {&field, 1};
-    hac_vector column = {.type = field.type, .values = (void *)(uintptr_t)value};
-    for (int format = HAC_OUTPUT_CSV; format <= HAC_OUTPUT_JSON; format++) {
+    hac_column column = {.type = field.type, .values = (void *)(uintptr_t)value};
+    for (int format = HAC_RESULT_CSV; format <= HAC_RESULT_JSON; format++) {
         uint8_t data[ROOM];
         char wanted[ROOM];
-        hac_output output = {.data = data, .room = sizeof data};
-        snprintf(wanted, sizeof wanted, format == HAC_OUTPUT_JSON ? "{\"x\":%s}\n" : "%s\n",
-                 format == HAC_OUTPUT_JSON ? json : csv);
-        hac_output_rows(&output, (hac_output_format)format, &schema, 1, &column, 1);
+        hac_output_buffer output = {.data = data, .capacity = sizeof data};
+        snprintf(wanted, sizeof wanted, format == HAC_RESULT_JSON ? "{\"x\":%s}\n" : "%s\n",
+                 format == HAC_RESULT_JSON ? json : csv);
+        hac_output_rows(&output, (hac_result_format)format, &schema, 1, &column, 1);
         assert_in_range(output.bytes, 1, sizeof data - 1);
         data[output.bytes] = 0;
         assert_string_equal(data, wanted);
@@ -65,13 +65,13 @@ static void check_text(const char *type, const char *text, size_t bytes, const c
     hac_string_ref ref = {3, (uint32_t)bytes};
     hac_autofree uint8_t *memory = malloc(bytes + 3);
     memcpy(memory + 3, text, bytes);
-    hac_vector column = {.type = field.type, .values = &ref, .bytes = memory};
-    for (int format = HAC_OUTPUT_CSV; format <= HAC_OUTPUT_JSON; format++) {
+    hac_column column = {.type = field.type, .values = &ref, .bytes = memory};
+    for (int format = HAC_RESULT_CSV; format <= HAC_RESULT_JSON; format++) {
         uint8_t data[ROOM];
-        hac_output output = {.data = data, .room = sizeof data};
-        const char *wanted = format == HAC_OUTPUT_JSON ? json : csv;
-        size_t around = format == HAC_OUTPUT_JSON ? 5 : 0;
-        hac_output_rows(&output, (hac_output_format)format, &schema, 1, &column, 1);
+        hac_output_buffer output = {.data = data, .capacity = sizeof data};
+        const char *wanted = format == HAC_RESULT_JSON ? json : csv;
+        size_t around = format == HAC_RESULT_JSON ? 5 : 0;
+        hac_output_rows(&output, (hac_result_format)format, &schema, 1, &column, 1);
         assert_int_equal(output.bytes, strlen(wanted) + around + (around ? 2 : 1));
         assert_memory_equal(data + around, wanted, strlen(wanted));
     }
@@ -117,7 +117,7 @@ static void test_strings(void **state)
                  "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""); /* a surrogate */
 }
 
-/* The byte that needs quotes or an escape anywhere in strings around the lengths of the fast path. */
+/* A byte that needs quotes or an escape, at every place of strings with lengths around the fast path's. */
 static void test_special_byte_anywhere(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void test_special_byte_anywhere(void **state)
 typedef struct rows {
     hac_field fields[3];
     hac_schema schema;
-    hac_vector columns[3];
+    hac_column columns[3];
     int64_t numbers[4];
     hac_string_ref refs[4];
     uint8_t states[4];
@@ -162,8 +162,8 @@ static void make_rows(rows *r)
         r->refs[i] = (hac_string_ref){(uint32_t)i, (uint32_t)i % 3};
     }
     r->states[1] = HAC_ROW_NULL;
-    r->columns[0] = (hac_vector){.type = r->fields[0].type, .values = r->numbers};
-    r->columns[1] = (hac_vector){.type = r->fields[1].type,
+    r->columns[0] = (hac_column){.type = r->fields[0].type, .values = r->numbers};
+    r->columns[1] = (hac_column){.type = r->fields[1].type,
                                  .values = r->refs,
                                  .states = r->states,
                                  .bytes = (const uint8_t *)"a,b\"c"};
@@ -175,32 +175,33 @@ static const char *const whole[] = {
     "{\"id\":-1,\"a \\\"name\\\",\":\"\"}\n{\"id\":999,\"a \\\"name\\\",\":null}\n"
     "{\"id\":1999,\"a \\\"name\\\",\":\"b\\\"\"}\n{\"id\":2999,\"a \\\"name\\\",\":\"\"}\n"};
 
-static void write_rows(const rows *r, hac_output_format format, hac_output *output)
+static void write_rows(const rows *r, hac_result_format format, hac_output_buffer *output)
 {
     hac_output_header(output, format, &r->schema, 2);
     hac_output_rows(output, format, &r->schema, 2, r->columns, 4);
 }
 
-/* Whatever the room: what fits is written, nothing lies behind it, and the bytes wanted are counted. */
+/* For every capacity: bytes that fit are written, nothing is written behind them, and all bytes are
+ * counted. */
 static void test_room(void **state)
 {
     (void)state;
     rows r;
     make_rows(&r);
-    for (int format = HAC_OUTPUT_CSV; format <= HAC_OUTPUT_JSON; format++) {
+    for (int format = HAC_RESULT_CSV; format <= HAC_RESULT_JSON; format++) {
         size_t all = strlen(whole[format]);
-        for (size_t room = 0; room <= all + 100; room++) {
-            hac_autofree uint8_t *data = malloc(room + 1);
-            data[room] = 0x55;
-            hac_output output = {.data = data, .room = room};
-            write_rows(&r, (hac_output_format)format, &output);
+        for (size_t capacity = 0; capacity <= all + 100; capacity++) {
+            hac_autofree uint8_t *data = malloc(capacity + 1);
+            data[capacity] = 0x55;
+            hac_output_buffer output = {.data = data, .capacity = capacity};
+            write_rows(&r, (hac_result_format)format, &output);
             assert_int_equal(output.bytes, all);
-            assert_int_equal(data[room], 0x55);
-            if (room >= all)
+            assert_int_equal(data[capacity], 0x55);
+            if (capacity >= all)
                 assert_memory_equal(data, whole[format], all);
         }
-        hac_output nowhere = {0};
-        write_rows(&r, (hac_output_format)format, &nowhere);
+        hac_output_buffer nowhere = {0};
+        write_rows(&r, (hac_result_format)format, &nowhere);
         assert_int_equal(nowhere.bytes, all);
     }
 }
@@ -211,13 +212,13 @@ static void test_no_columns(void **state)
     rows r;
     uint8_t data[64];
     make_rows(&r);
-    hac_output output = {.data = data, .room = sizeof data};
-    hac_output_rows(&output, HAC_OUTPUT_JSON, &r.schema, 0, r.columns, 2);
+    hac_output_buffer output = {.data = data, .capacity = sizeof data};
+    hac_output_rows(&output, HAC_RESULT_JSON, &r.schema, 0, r.columns, 2);
     assert_int_equal(output.bytes, 6);
     assert_memory_equal(data, "{}\n{}\n", 6);
 }
 
-/* What is written as CSV or JSON reads back as it was. */
+/* Results written as CSV or JSON are read back unchanged. */
 static void round_trip(const char *schema)
 {
     static const char alphabet[] = "ab,\"\n\r\\\t'{}:\x01 \xc3\xa4\xc3\xbc";
@@ -238,16 +239,16 @@ static void round_trip(const char *schema)
         states[i] = hac_random_u64(&seed) % 5 == 0;
     }
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, true, schema);
-    hac_vector columns[2] = {{q.fields[0].type, refs, states, (const uint8_t *)bytes},
+    test_query_make(&q, HAC_INPUT_CSV, true, schema);
+    hac_column columns[2] = {{q.fields[0].type, refs, states, (const uint8_t *)bytes},
                              {q.fields[1].type, numbers, NULL, NULL}};
     char *read[2];
-    for (int format = HAC_OUTPUT_CSV; format <= HAC_OUTPUT_JSON; format++) {
-        hac_output output = {.data = data, .room = sizeof data};
-        hac_output_header(&output, (hac_output_format)format, &q.query.columns, 2);
-        hac_output_rows(&output, (hac_output_format)format, &q.query.columns, 2, columns, N);
-        assert_true(output.bytes <= output.room);
-        q.query.source.format = format == HAC_OUTPUT_CSV ? HAC_FORMAT_CSV : HAC_FORMAT_JSONL;
+    for (int format = HAC_RESULT_CSV; format <= HAC_RESULT_JSON; format++) {
+        hac_output_buffer output = {.data = data, .capacity = sizeof data};
+        hac_output_header(&output, (hac_result_format)format, &q.query.columns, 2);
+        hac_output_rows(&output, (hac_result_format)format, &q.query.columns, 2, columns, N);
+        assert_true(output.bytes <= output.capacity);
+        q.query.source.format = format == HAC_RESULT_CSV ? HAC_INPUT_CSV : HAC_INPUT_JSONL;
         test_reading reading = {.data = (char *)data, .bytes = output.bytes};
         read[format] = test_read(&q.query, &reading);
     }

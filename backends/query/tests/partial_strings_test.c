@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings in windows of partials (partial.h): every length around the one up to which they lie among the
- * values, and what is refused when they are said to lie elsewhere. */
+/* Strings in windows of partials (partial.h): lengths around the limit of strings inside the cells, and
+ * refusal of strings with wrong offsets. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "query/group_table.h"
 #include "query/partial.h"
 
-#define ROWS       50000u             /* those behind the first 32,768 go into a window */
+#define ROWS       50000u             /* rows after the first 32,768 go into a window */
 #define IN_WINDOW  (ROWS - 2 * 16384) /* two runs of the rule of partial.h */
 #define PARTITIONS 8u
 #define LONGEST    40u
@@ -21,7 +21,7 @@ static hac_aggregate count = {
 static const hac_query query = {
     .rows = &program, .aggregates = true, .n_keys = 1, .aggregate = &count, .n_aggregates = 1};
 
-/* Row `row` is its number, and dots up to a length that is its own. */
+/* Row `row` is its number, padded with dots to a length of its own. */
 static uint32_t text_of(uint32_t row, char ret[LONGEST + 1])
 {
     uint32_t n = (uint32_t)sprintf(ret, "%u", row), length = n + row % (LONGEST - 8);
@@ -33,12 +33,12 @@ static uint8_t *write_partial(const hac_group_options *options, uint64_t *ret_by
 {
     _Alignas(64) static hac_string_ref refs[HAC_BATCH_ROWS];
     static char texts[HAC_BATCH_ROWS * LONGEST];
-    hac_vector column = {.type = output.type, .values = refs, .bytes = (uint8_t *)texts};
+    hac_column column = {.type = output.type, .values = refs, .bytes = (uint8_t *)texts};
     hac_partial_writer *w;
-    uint64_t room = 8 << 20, groups;
-    uint8_t *region = malloc(room);
+    uint64_t capacity = 8 << 20, groups;
+    uint8_t *region = malloc(capacity);
     assert_int_equal(hac_partial_writer_new(&query, options, &w, NULL), HAC_OK);
-    hac_partial_begin(w, 0, region, room);
+    hac_partial_begin(w, 0, region, capacity);
     for (uint32_t first = 0; first < ROWS; first += HAC_BATCH_ROWS) {
         uint32_t n = ROWS - first < HAC_BATCH_ROWS ? ROWS - first : HAC_BATCH_ROWS, used = 0;
         for (uint32_t i = 0; i < n; i++) {
@@ -50,15 +50,15 @@ static uint8_t *write_partial(const hac_group_options *options, uint64_t *ret_by
         assert_int_equal(hac_partial_add(w, &column, n, NULL), HAC_OK);
     }
     assert_int_equal(hac_partial_end(w, ret_bytes, &groups, NULL), HAC_OK);
-    assert_true(*ret_bytes <= room);
+    assert_true(*ret_bytes <= capacity);
     hac_partial_writer_free(w);
     return realloc(region, *ret_bytes);
 }
 
-/* Groups of the table, each a row that was not yet seen. */
+/* Checks the table's groups: each is a row that has not been seen. */
 static void check_groups(hac_group_table *t, uint8_t *seen)
 {
-    hac_vector results[2];
+    hac_column results[2];
     for (uint64_t g = 0; g < hac_group_table_groups(t); g++) {
         char got[LONGEST + 1] = "", text[LONGEST + 1];
         assert_int_equal(hac_group_table_results(t, g, 1, results, NULL), HAC_OK);
@@ -87,7 +87,7 @@ static hac_status merge_all(hac_group_table *t, const uint8_t *partial, uint64_t
     return status;
 }
 
-/* Where the strings of the only window are. */
+/* Offset of the strings of the only window. */
 static uint8_t *cells_of(uint8_t *partial)
 {
     hac_partial_header h;
@@ -118,14 +118,14 @@ static void test_strings(void **state)
     size_t shorts = 0, longs = 0;
     for (uint32_t i = 0; i < IN_WINDOW; i += 97) {
         uint8_t cell[16];
-        uint32_t n, most = UINT32_MAX;
+        uint32_t n, max = UINT32_MAX;
         uint64_t far = UINT64_MAX - 3;
         memcpy(cell, cells + i * 16, 16);
         memcpy(&n, cell, 4);
         bool is_long = n > 12;
         shorts += !is_long;
         longs += is_long;
-        memcpy(cells + i * 16, &most, 4);
+        memcpy(cells + i * 16, &max, 4);
         refused(t, partial, bytes);
         memcpy(cells + i * 16, cell, 16);
         if (!is_long)

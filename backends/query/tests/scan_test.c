@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every scanner of this machine against one that looks at a byte at a time. */
-#include "scan.h"
+/* Compares every scanner of this machine with one that reads byte by byte. */
+#include "sources/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void start(found *f, hac_scan_marks what)
     f->scan = (hac_scan){.what = what, .delimiter = ',', .special = '\\', .opens = 1, .known = BYTES};
 }
 
-/* The definition, a byte at a time. */
+/* The definition, byte by byte. */
 static void scan_simply(found *f, const uint8_t *data, size_t bytes)
 {
     bool inside = false, quoted = f->scan.what == HAC_SCAN_QUOTED;
@@ -68,7 +68,7 @@ static void fill(uint8_t *data, const char *alphabet, uint64_t *seed)
     size_t letters = strlen(alphabet);
     for (size_t i = 0; i < BYTES; i++)
         data[i] = (uint8_t)alphabet[hac_random_u64(seed) % letters];
-    memset(data + BYTES, '"', HAC_SCAN_PAD); /* what lies behind the end counts for nothing */
+    memset(data + BYTES, '"', HAC_SCAN_PAD); /* bytes behind the end do not count */
 }
 
 static void check_fields(const hac_scanner *scanner, hac_scan_marks what, const uint8_t *data, size_t bytes)
@@ -108,7 +108,7 @@ static void test_fields(void **state)
     }
 }
 
-/* In-order quotes are never called out of order: fields made by the rules. */
+/* Valid quotes are never reported as misplaced: fields made by the rules. */
 static void test_good_quotes(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void test_words(void **state)
     uint64_t seed = 3;
     for (size_t s = 0; (scanner = hac_scanner_at(s)) != NULL; s++) {
         for (int round = 0; round < 500; round++) {
-            for (size_t i = 0; i < sizeof data; i++) /* all bytes, blanks often */
+            for (size_t i = 0; i < sizeof data; i++) /* all byte values, with many blanks */
                 data[i] = hac_random_u64(&seed) % 3 == 0 ? (uint8_t)(8 + hac_random_u64(&seed) % 7)
                                                          : (uint8_t)hac_random_u64(&seed);
             size_t bytes = hac_random_u64(&seed) % (BYTES + 1), n = 0;

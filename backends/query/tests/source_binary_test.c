@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed and table. */
+/* Tests of fixed and table. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void test_fixed(void **state)
     (void)state;
     test_query q;
     test_query_make(
-        &q, HAC_FORMAT_FIXED, false,
+        &q, HAC_INPUT_FIXED, false,
         "a:i8 b:u16 c:i32 d:f64 e:bool f:date g:decimal(4,1) h:decimal(20,0) i:f32 j:u64 k:timestamp");
     uint8_t data[3 * 64];
     assert_int_equal(q.query.schema_columns, 64);
@@ -46,17 +46,17 @@ static void test_fixed_errors(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_FIXED, false, "a:i64 b:i8");
+    test_query_make(&q, HAC_INPUT_FIXED, false, "a:i64 b:i8");
     test_reading reading = {.data = "1234567890", .bytes = 10};
     hac_autofree char *got = test_read(&q.query, &reading);
     assert_string_equal(got, "error: 10 bytes are no whole number of records of 9 bytes");
     q.positions[1] = 9;
     hac_autofree char *outside = test_read(&q.query, &reading);
     assert_string_equal(outside, "error: column 'b' lies outside of its record");
-    test_query_make(&q, HAC_FORMAT_FIXED, false, "a:string");
+    test_query_make(&q, HAC_INPUT_FIXED, false, "a:string");
     hac_autofree char *string = test_read(&q.query, &reading);
     assert_string_equal(string, "error: column 'a': records of fixed width have no strings");
-    test_query_make(&q, HAC_FORMAT_FIXED, false, "");
+    test_query_make(&q, HAC_INPUT_FIXED, false, "");
     hac_autofree char *none = test_read(&q.query, &reading);
     assert_string_equal(none, "error: a record of fixed width needs at least one column");
 }
@@ -66,11 +66,11 @@ static void test_fixed_decimals(void **state)
     (void)state;
     int64_t data[] = {99, -99, 100, 5, -100};
     test_query q;
-    test_query_make(&q, HAC_FORMAT_FIXED, false, "a:decimal(2,0)");
+    test_query_make(&q, HAC_INPUT_FIXED, false, "a:decimal(2,0)");
     test_reading reading = {.data = (char *)data, .bytes = sizeof data};
     hac_autofree char *got = test_read(&q.query, &reading);
     assert_string_equal(got, "99|\n-99|\nerror: record 3, column a: the value has more than 2 digits");
-    q.query.source.skip_errors = true;
+    q.query.source.options.skip_errors = true;
     test_check_chunks(&q.query, (char *)data, sizeof data, "99|\n-99|\n5|\nskipped: 2");
 }
 
@@ -87,7 +87,7 @@ static void test_fixed_many(void **state)
     }
     hac_text_add_bytes(&wanted, "", 1);
     test_query q;
-    test_query_make(&q, HAC_FORMAT_FIXED, false, "a:u32");
+    test_query_make(&q, HAC_INPUT_FIXED, false, "a:u32");
     q.positions[0] = 3;
     q.query.schema_columns = 7;
     for (uint64_t chunk = 0; chunk < 600000; chunk += 99990) {
@@ -171,7 +171,7 @@ static void make_table(test_table *t, uint64_t rows, uint64_t seed, hac_text *wa
 
 static void table_query(test_query *q)
 {
-    test_query_make(q, HAC_FORMAT_TABLE, false, "a:i64 b:bool c:string d:string e:u8 f:decimal(20,0)");
+    test_query_make(q, HAC_INPUT_TABLE, false, "a:i64 b:bool c:string d:string e:u8 f:decimal(20,0)");
 }
 
 static void test_table_rows(void **state)
@@ -226,7 +226,7 @@ static void test_table_errors(void **state)
     t.table.rows = ROWS;
     memcpy(t.memory + t.columns[2].values + 1500 * 4, &(int32_t){-1}, 4);
     check_table(&q, &t, "row 1500, column c: its string does not lie within the column");
-    for (size_t r = 1490; r < 1510; r++) /* nor may a null's offsets be out of order */
+    for (size_t r = 1490; r < 1510; r++) /* a null's offsets must be in order, too */
         t.memory[t.columns[2].validity + r / 8] &= (uint8_t) ~(1 << r % 8);
     check_table(&q, &t, "row 1500, column c: its string does not lie within the column");
     free(t.memory);
@@ -265,7 +265,7 @@ static void test_table_decimals(void **state)
         large *= 10;
     memcpy(t.memory + t.columns[5].values + 9 * 16, &large, 16);
     check_table(&q, &t, "row 10, column f: the value has more than 20 digits");
-    t.columns[5].validity = take(&t, 64); /* what is null may be anything */
+    t.columns[5].validity = take(&t, 64); /* nulls may have any value */
     memset(t.memory + t.columns[5].validity, 0, 64);
     test_reading reading = {.data = (char *)t.memory, .bytes = t.bytes, .table = &t.table};
     hac_autofree char *got = test_read(&q.query, &reading);
@@ -273,7 +273,7 @@ static void test_table_decimals(void **state)
     free(t.memory);
 }
 
-/* A column of 6 GiB (of memory that is never touched): batches end where 32-bit refs would not reach. */
+/* A column of 6 GiB (memory that is never touched): batches end where 32-bit refs would not reach. */
 static void test_table_of_large_strings(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void test_table_of_large_strings(void **state)
                                .n_bytes = 6000000000};
     hac_table table = {4, 1, &column};
     test_query q;
-    test_query_make(&q, HAC_FORMAT_TABLE, false, "a:string");
+    test_query_make(&q, HAC_INPUT_TABLE, false, "a:string");
     hac_source_place place = {.fd = -1, .memory = memory, .bytes = 6000000064};
     hac_source *source = NULL;
     hac_batch batch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv and tsv: by example, against a naive parser of whole texts, and however they are cut. */
+/* csv and tsv: by examples, compared with a naive parser of whole texts, for every division into chunks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 static void check(const char *schema, bool header, const char *text, const char *wanted)
 {
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, header, schema);
+    test_query_make(&q, HAC_INPUT_CSV, header, schema);
     test_check_chunks(&q.query, text, strlen(text), wanted);
 }
 
@@ -52,8 +52,9 @@ static void test_headers(void **state)
     check("a:i64", true, "",
           "error: the input is empty: its first line should name the columns (--no-header: it has none)");
     check("d:i64", true, "a,b,c\n1,2,3\n", "error: the header has no column 'd'");
-    check("a:i64", true, "a,b,a\n1,2,3\n",
-          "error: the header names two columns 'a'; rename one, or leave them out of --schema");
+    check("a:i64", true, "a,b,a\n1,2,3\n", "1|\n");
+    check("a_1:i64", true, "a,b,a\n1,2,3\n", "3|\n");
+    check("column2:i64", true, "a,,a\n1,2,3\n", "2|\n");
     check("b:i64", true, "a,b,a\n1,2,3\n", "2|\n");
 }
 
@@ -77,23 +78,54 @@ static void test_bytes(void **state)
     check("a:bytes", false, "6x\n",
           "error: line 1, column a: '6x' is not hexadecimal digits, two a byte (bytes)");
     test_query q;
-    test_query_make(&q, HAC_FORMAT_TSV, false, "a:bytes b:string");
+    test_query_make(&q, HAC_INPUT_TSV, false, "a:bytes b:string");
     const char *text = "6162\tx\n\ty\n\\N\tz\n";
     test_check_chunks(&q.query, text, strlen(text), "<2:ab>|<1:x>|\n<0:>|<1:y>|\n-|<1:z>|\n");
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:bytes b:bytes");
-    q.query.source.skip_errors = true;
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:bytes b:bytes");
+    q.query.source.options.skip_errors = true;
     text = "61,62\n6,62\n61,zz\n63,64\n";
     test_check_chunks(&q.query, text, strlen(text), "<1:a>|<1:b>|\n<1:c>|<1:d>|\nskipped: 2");
+}
+
+/* Commas part several null texts. */
+static void test_null_texts(void **state)
+{
+    (void)state;
+    test_query q;
+    test_query_make(&q, HAC_INPUT_CSV, true, "a:string");
+    strcpy(q.query.source.options.null_text, "NA,,NULL,n/a,-,123456789012345");
+    hac_autofree char *all =
+        test_read_text(&q.query, "a\nNA\nNULL\n\"NA\"\nN\nn/a\n-\n--\n123456789012345\n");
+    assert_string_equal(all, "-|\n-|\n<2:NA>|\n<1:N>|\n-|\n-|\n<2:-->|\n-|\n");
 }
 
 static void test_null_text(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:i64");
-    strcpy(q.query.source.null_text, "NA");
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:string b:i64");
+    strcpy(q.query.source.options.null_text, "NA");
     const char *text = "NA,NA\n\"NA\",1\n,\nNAN,2\n";
     test_check_chunks(&q.query, text, strlen(text), "-|-|\n<2:NA>|1|\n-|-|\n<3:NAN>|2|\n");
+}
+
+static void test_trim(void **state)
+{
+    (void)state;
+    test_query q;
+    test_query_make(&q, HAC_INPUT_CSV, true, "a:string b c:string n:i64");
+    q.query.source.options.trim = 1;
+    strcpy(q.query.source.options.null_text, "NA");
+    const char *text = " a , b c,n \r\n x y  ,  z,1\n NA,\" q \", 2 \r\n   ,, \n";
+    test_check_chunks(&q.query, text, strlen(text), "<3:x y>|<1:z>|1|\n-|<3: q >|2|\n-|-|-|\n");
+    test_query_make(&q, HAC_INPUT_TSV, false, "a:string b:i64");
+    q.query.source.options.trim = 1;
+    text = " \\N \t 1\n a\\t \t2 \n\t  \n";
+    test_check_chunks(&q.query, text, strlen(text), "-|1|\n<2:a\t>|2|\n<0:>|-|\n");
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:string b:string");
+    q.query.source.options.trim = 1;
+    hac_autofree char *quoted = test_read_text(&q.query, "1, \"x\"\n");
+    assert_non_null(strstr(quoted, "a double quote inside a field"));
 }
 
 static void test_delimiters(void **state)
@@ -103,8 +135,8 @@ static void test_delimiters(void **state)
     for (const char *d = delimiters; *d != 0; d++) {
         test_query q;
         char text[64];
-        test_query_make(&q, HAC_FORMAT_CSV, false, "x:string y:string");
-        q.query.source.delimiter = (uint8_t)*d;
+        test_query_make(&q, HAC_INPUT_CSV, false, "x:string y:string");
+        q.query.source.options.delimiter = (uint8_t)*d;
         snprintf(text, sizeof text, "1,%c\"2%c\"\n", *d, *d);
         char wanted[64];
         snprintf(wanted, sizeof wanted, "<2:1,>|<2:2%c>|\n", *d);
@@ -114,8 +146,8 @@ static void test_delimiters(void **state)
     static const char bad[] = "\"\n\r";
     for (const char *d = bad; *d != 0; d++) {
         test_query q;
-        test_query_make(&q, HAC_FORMAT_CSV, false, "x:string");
-        q.query.source.delimiter = (uint8_t)*d;
+        test_query_make(&q, HAC_INPUT_CSV, false, "x:string");
+        q.query.source.options.delimiter = (uint8_t)*d;
         hac_autofree char *got = test_read_text(&q.query, "a\n");
         assert_string_equal(got, "error: a quote or an end of line cannot be the delimiter");
     }
@@ -124,7 +156,7 @@ static void test_delimiters(void **state)
 static void check_whole(const char *schema, const char *text, const char *wanted)
 {
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, schema);
+    test_query_make(&q, HAC_INPUT_CSV, false, schema);
     hac_autofree char *got = test_read_text(&q.query, text);
     assert_string_equal(got, wanted);
 }
@@ -143,7 +175,7 @@ static void test_error_messages(void **state)
 static void test_error_order(void **state)
 {
     (void)state;
-    /* the first record in error is the one that is told, whatever is wrong with it */
+    /* the first record in error is reported, whatever its error is */
     check_whole("a:i64 b:i64", "1,2\n3,x\ny,4\n5\n",
                 "error: line 2, column b: 'x' is not a whole number (i64)");
     check_whole("a:i64 b:i64", "1,2\ny,x\n", "error: line 2, column a: 'y' is not a whole number (i64)");
@@ -200,22 +232,22 @@ static void test_skipped_records(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:i64 b:string c:i8");
-    q.query.source.skip_errors = true;
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:i64 b:string c:i8");
+    q.query.source.options.skip_errors = true;
     const char *text = "1,a,1\nx,b,y\n2\n3,c,300\n4,,\n,d,1,\n5,\"e\ne\",5\n";
     test_check_chunks(&q.query, text, strlen(text), "1|<1:a>|1|\n4|-|-|\n5|<3:e\ne>|5|\nskipped: 4");
     hac_autofree char *got = test_read_text(&q.query, "1,a,1\n2,b\"c,2\n3,d,3\n");
-    assert_non_null(strstr(got, "1|<1:a>|1|\nerror: line 2: a double quote")); /* not to be skipped over */
+    assert_non_null(strstr(got, "1|<1:a>|1|\nerror: line 2: a double quote")); /* cannot be skipped */
 }
 
 static void test_only_what_is_used(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, true, "c:i64");
+    test_query_make(&q, HAC_INPUT_CSV, true, "c:i64");
     const char *text = "a,b,c,d\nx,\"\n\",1,\"\"\"\"\ny,,2,\n";
     test_check_chunks(&q.query, text, strlen(text), "1|\n2|\n");
-    test_query_make(&q, HAC_FORMAT_CSV, true, "");
+    test_query_make(&q, HAC_INPUT_CSV, true, "");
     test_check_chunks(&q.query, text, strlen(text), "\n\n");
 }
 
@@ -223,11 +255,11 @@ static void test_tsv(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_TSV, false, "a:string b:string c:i64");
+    test_query_make(&q, HAC_INPUT_TSV, false, "a:string b:string c:i64");
     const char *text = "a\\tb\t\\N\t1\r\n\t\"x\t\\N\n\\\\\\n\tc\\d\t\nlast\t\\\t3";
     test_check_chunks(&q.query, text, strlen(text),
                       "<3:a\tb>|-|1|\n<0:>|<2:\"x>|-|\n<2:\\\n>|<3:c\\d>|-|\n<4:last>|<1:\\>|3|\n");
-    test_query_make(&q, HAC_FORMAT_TSV, true, "b\tc:string");
+    test_query_make(&q, HAC_INPUT_TSV, true, "b\tc:string");
     text = "a\tb\\tc\n1\t2\n";
     test_check_chunks(&q.query, text, strlen(text), "<1:2>|\n");
 }
@@ -303,7 +335,7 @@ static void naive_record(naive *n)
     n->at++;
 }
 
-/* The rows, or NULL: it is no good. */
+/* The rows; NULL: the text is invalid. */
 static char *read_naively(const char *text, size_t bytes)
 {
     hac_text rows = HAC_TEXT_NONE;
@@ -332,7 +364,7 @@ static void test_random_bytes(void **state)
     (void)state;
     static const char *const alphabets[] = {"a,\n", "a,\"\n", ",,,\n\r\"a", "\"\"\"\n,a", "a\",\",\n\r\0"};
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:string b:string c:string");
     uint64_t seed = 21;
     int good = 0;
     for (int round = 0; round < 60000; round++) {
@@ -346,10 +378,10 @@ static void test_random_bytes(void **state)
         hac_autofree char *rows = read_naively(text, bytes);
         good += rows != NULL && *rows != 0;
     }
-    assert_true(good > 500); /* not errors only */
+    assert_true(good > 500); /* some texts are valid */
 }
 
-/* Fields that need quotes and fields that do not, some long, CR LF and LF. */
+/* Fields with and without quotes, some long, CR LF and LF. */
 static char *make_records(uint64_t *seed, size_t records, size_t longest, size_t *ret_bytes)
 {
     static const char *const pieces[] = {"a", "bc", ",", "\"\"", "\n", "\r\n", "\xc3\xa4", " ", "12345678"};
@@ -374,7 +406,7 @@ static void test_random_records(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:string b:string c:string");
     uint64_t seed = 22;
     for (int round = 0; round < HAC_TEST_CASES(300, 40); round++) {
         size_t bytes;
@@ -385,12 +417,12 @@ static void test_random_records(void **state)
     }
 }
 
-/* Records across the blocks of the reader, longer than them, many to a batch, and chunks across all of it. */
+/* Records that cross the reader's blocks or are longer than them, many to a batch, in chunks of all sizes. */
 static void test_large_inputs(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:string b:string c:string");
     uint64_t seed = 23;
     static const size_t longest[] = {10, 3000, 400000},
                         records[] = {HAC_TEST_CASES(60000, 20000), HAC_TEST_CASES(6000, 2000),
@@ -413,7 +445,7 @@ static void test_truncated_everywhere(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:string b:string c:string");
     const char *text = "a,\"b\"\"\",c\r\n\"\n\",,\"\"\n1,2,3\r\n";
     for (size_t bytes = 0; bytes <= strlen(text); bytes++)
         for (uint64_t chunk = 0; chunk < 5; chunk++) {
@@ -426,9 +458,9 @@ static void test_truncated_everywhere(void **state)
 
 static void check_real(const char *name, char *text, size_t bytes)
 {
-    /* without a header, so that every column is one of the schema; the first FIELDS columns of each line */
+    /* without a header, so that every column is in the schema; the first FIELDS columns of each line */
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, true, "");
+    test_query_make(&q, HAC_INPUT_CSV, true, "");
     uint64_t lines = 0, rows = 0;
     for (size_t i = 0; i < bytes; i++)
         lines += text[i] == '\n';
@@ -457,7 +489,7 @@ static void test_real_files(void **state)
     }
 }
 
-/* Sums as Python's csv and decimal modules give them. */
+/* Sums computed with Python's csv and decimal modules. */
 static void test_real_values(void **state)
 {
     (void)state;
@@ -466,7 +498,7 @@ static void test_real_values(void **state)
     if (text == NULL)
         skip();
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, true, "petal_width:decimal(4,1) species:string");
+    test_query_make(&q, HAC_INPUT_CSV, true, "petal_width:decimal(4,1) species:string");
     test_reading reading = {.data = text, .bytes = bytes, .chunk = 100};
     hac_autofree char *got = test_read(&q.query, &reading);
     long sum = 0, rows = 0;
@@ -478,14 +510,14 @@ static void test_real_values(void **state)
 
 /* ---- the header on its own ---- */
 
-static hac_status header_of(const char *text, hac_format format, hac_schema *ret, hac_error *err)
+static hac_status header_of(const char *text, hac_input_format format, hac_schema *ret, hac_error *err)
 {
-    hac_source_options options = {.format = format, .header = true};
+    hac_source_options options = {.format = format};
     hac_source_place place = {.fd = -1, .memory = (const uint8_t *)text, .bytes = strlen(text)};
     return hac_source_header(&options, &place, ret, err);
 }
 
-static void check_names(const char *text, hac_format format, size_t n, const char *const *names)
+static void check_names(const char *text, hac_input_format format, size_t n, const char *const *names)
 {
     hac_schema schema = {0};
     assert_int_equal(header_of(text, format, &schema, NULL), HAC_OK);
@@ -502,16 +534,16 @@ static void test_header_names(void **state)
     (void)state;
     check_names("\xef\xbb\xbf"
                 "a,\"b \"\"c\",,\"d\ne\"\r\n1,2,3,4\n",
-                HAC_FORMAT_CSV, 4, (const char *const[]){"a", "b \"c", "", "d\ne"});
-    check_names("a\tb\\tc\t\"d", HAC_FORMAT_TSV, 3, (const char *const[]){"a", "b\tc", "\"d"});
+                HAC_INPUT_CSV, 4, (const char *const[]){"a", "b \"c", "column3", "d\ne"});
+    check_names("a\tb\\tc\t\"d", HAC_INPUT_TSV, 3, (const char *const[]){"a", "b\tc", "\"d"});
     hac_error err = HAC_ERROR_NONE;
     hac_schema schema = {0};
-    assert_int_equal(header_of("", HAC_FORMAT_CSV, &schema, &err), HAC_FAILED);
-    assert_int_equal(header_of("a,\"b\n", HAC_FORMAT_CSV, &schema, &err), HAC_FAILED);
+    assert_int_equal(header_of("", HAC_INPUT_CSV, &schema, &err), HAC_FAILED);
+    assert_int_equal(header_of("a,\"b\n", HAC_INPUT_CSV, &schema, &err), HAC_FAILED);
     assert_non_null(strstr(err.message, "no closing quote"));
 }
 
-/* Names that are longer than a name can be are cut, between characters, and found again. */
+/* Names that are too long are cut between characters, and found again. */
 static void test_long_names(void **state)
 {
     (void)state;
@@ -520,9 +552,9 @@ static void test_long_names(void **state)
     strcpy(text + 126, "\xc3\xa4,b\n7,8\n");
     memset(name, 'n', 126);
     name[126] = 0;
-    check_names(text, HAC_FORMAT_CSV, 2, (const char *const[]){name, "b"});
+    check_names(text, HAC_INPUT_CSV, 2, (const char *const[]){name, "b"});
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, true, "x:i64");
+    test_query_make(&q, HAC_INPUT_CSV, true, "x:i64");
     strcpy(q.fields[0].name, name);
     hac_autofree char *got = test_read_text(&q.query, text);
     assert_string_equal(got, "7|\n");
@@ -535,7 +567,7 @@ static void test_many_fields(void **state)
     assert_non_null(text);
     memset(text, ',', 200000);
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "a:i64");
+    test_query_make(&q, HAC_INPUT_CSV, false, "a:i64");
     test_reading reading = {.data = text, .bytes = 200000};
     hac_autofree char *got = test_read(&q.query, &reading);
     assert_string_equal(got, "error: line 1: a record has more than 65535 fields");
@@ -557,6 +589,8 @@ int main(void)
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_null_text),
+        cmocka_unit_test(test_trim),
+        cmocka_unit_test(test_null_texts),
         cmocka_unit_test(test_delimiters),
         cmocka_unit_test(test_error_messages),
         cmocka_unit_test(test_error_order),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Bad records of every kind in every format: what is said of them, with line or record, column and reason;
- * and what skipping them leaves. A good record stands before and behind each.
- */
+/* Bad records of every kind in every format: the message, with line or record, column and reason; and the
+ * rows that remain when they are skipped. A good record comes before and after each. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,11 +10,11 @@
 
 typedef struct bad {
     const char *text;  /* the record */
-    const char *error; /* behind "error: " */
-    bool lost;         /* fails under skip_errors as well */
+    const char *error; /* follows "error: " */
+    bool lost;         /* fails even with skip_errors */
 } bad;
 
-/* Reads good, bad, good. Without skipping: perhaps the first row, then the error. */
+/* Reads a good, a bad and a good record. Without skipping, the first row may come before the error. */
 static void check_bad(const test_query *q, const hac_text *data, const char *row, const bad *b)
 {
     char wanted[1200], again[1200];
@@ -30,7 +28,7 @@ static void check_bad(const test_query *q, const hac_text *data, const char *row
     snprintf(again, sizeof again, "%serror: %s", row, b->error);
     if (strcmp(failed, wanted) != 0 && strcmp(failed, again) != 0)
         fail_msg("'%s' gives\n%s\nnot\n%s", b->text, failed, wanted);
-    query.query.source.skip_errors = true;
+    query.query.source.options.skip_errors = true;
     hac_autofree char *skipped = test_read(&query.query, &reading);
     if (b->lost)
         snprintf(wanted, sizeof wanted, "%serror: %s" LOST, row, b->error);
@@ -41,7 +39,7 @@ static void check_bad(const test_query *q, const hac_text *data, const char *row
         fail_msg("'%s', skipping, gives\n%s\nnot\n%s", b->text, skipped, wanted);
 }
 
-static void check_texts(hac_format format, const char *schema, const char *good, const char *row,
+static void check_texts(hac_input_format format, const char *schema, const char *good, const char *row,
                         const bad *cases, size_t n)
 {
     test_query q;
@@ -106,11 +104,11 @@ static const bad csv_records[] = {
 static void test_csv(void **state)
 {
     (void)state;
-    check_texts(HAC_FORMAT_CSV, SCHEMA, "1,2,1.5,2.5,1970-01-01,1970-01-01 00:00,3,true,7a,s", ROW,
+    check_texts(HAC_INPUT_CSV, SCHEMA, "1,2,1.5,2.5,1970-01-01,1970-01-01 00:00,3,true,7a,s", ROW,
                 csv_records, COUNT(csv_records));
 }
 
-/* The same records: no tabs nor quotes have a meaning in one that they have not in the other. */
+/* The same records: tabs and quotes mean the same in both formats. */
 static void test_tsv(void **state)
 {
     (void)state;
@@ -124,7 +122,7 @@ static void test_tsv(void **state)
             if (*at == ',')
                 *at = '\t';
         b.text = text;
-        check_texts(HAC_FORMAT_TSV, SCHEMA, "1\t2\t1.5\t2.5\t1970-01-01\t1970-01-01 00:00\t3\ttrue\t7a\ts",
+        check_texts(HAC_INPUT_TSV, SCHEMA, "1\t2\t1.5\t2.5\t1970-01-01\t1970-01-01 00:00\t3\ttrue\t7a\ts",
                     ROW, &b, 1);
     }
 }
@@ -168,21 +166,21 @@ static void test_jsonl(void **state)
         "{\"i\":1,\"u\":2,\"f\":1.5,\"g\":2.5,\"d\":\"1970-01-01\",\"t\":\"1970-01-01\",\"p\":3,"
         "\"b\":true,\"x\":\"7a\",\"s\":\"s\"}";
     for (size_t i = 0; i < COUNT(json_records); i++)
-        check_texts(HAC_FORMAT_JSONL, SCHEMA, good, ROW, &json_records[i], 1);
+        check_texts(HAC_INPUT_JSONL, SCHEMA, good, ROW, &json_records[i], 1);
 }
 
-/* Text need not be UTF-8 in any format: it is taken byte by byte. */
+/* Text need not be UTF-8 in any format: it is read byte by byte. */
 static void test_no_utf8(void **state)
 {
     (void)state;
     static const struct {
-        hac_format format;
+        hac_input_format format;
         const char *text;
-    } cases[] = {{HAC_FORMAT_CSV, "\xff\xc3\n"},
-                 {HAC_FORMAT_TSV, "\xff\xc3\n"},
-                 {HAC_FORMAT_JSONL, "{\"a\":\"\xff\xc3\"}\n"},
-                 {HAC_FORMAT_LINES, "\xff\xc3\n"},
-                 {HAC_FORMAT_WORDS, "\xff\xc3\n"}};
+    } cases[] = {{HAC_INPUT_CSV, "\xff\xc3\n"},
+                 {HAC_INPUT_TSV, "\xff\xc3\n"},
+                 {HAC_INPUT_JSONL, "{\"a\":\"\xff\xc3\"}\n"},
+                 {HAC_INPUT_LINES, "\xff\xc3\n"},
+                 {HAC_INPUT_WORDS, "\xff\xc3\n"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         test_query q;
         test_query_make(&q, cases[i].format, false, "a:string");
@@ -196,7 +194,7 @@ static void test_no_utf8(void **state)
 static const struct {
     bool lengths;
     const char *text;
-    size_t bytes; /* of the record; its length stands in front */
+    size_t bytes; /* of the record, whose length precedes it */
     const char *error;
 } binary_records[] = {
     {true, "", 0, "record 2, column a: the record ends after 0 bytes of 2"},
@@ -231,9 +229,9 @@ static void test_binary(void **state)
         bad b = {"", binary_records[i].error, false};
         hac_text data = HAC_TEXT_NONE;
         test_query q;
-        test_query_make(&q, lengths ? HAC_FORMAT_LENGTHS : HAC_FORMAT_FIXED, false,
+        test_query_make(&q, lengths ? HAC_INPUT_LENGTHS : HAC_INPUT_FIXED, false,
                         lengths ? "a:u16 s:string p:decimal(3,1)" : "a:u16 p:decimal(3,1)");
-        q.query.source.big_endian = true;
+        q.query.source.options.big_endian = true;
         add_good(&data, lengths);
         if (lengths)
             test_put_text(&data, true, binary_records[i].text, binary_records[i].bytes);
@@ -246,7 +244,7 @@ static void test_binary(void **state)
 }
 
 static const struct {
-    const char *text; /* behind a good record */
+    const char *text; /* follows a good record */
     size_t bytes;
     const char *error;
 } lost_records[] = {
@@ -265,8 +263,8 @@ static void test_lost_lengths(void **state)
         bad b = {"", lost_records[i].error, true};
         hac_text data = HAC_TEXT_NONE;
         test_query q;
-        test_query_make(&q, HAC_FORMAT_LENGTHS, false, "a:string");
-        q.query.source.big_endian = true;
+        test_query_make(&q, HAC_INPUT_LENGTHS, false, "a:string");
+        q.query.source.options.big_endian = true;
         test_put_text(&data, true, "ok", 2);
         hac_text_add_bytes(&data, lost_records[i].text, lost_records[i].bytes);
         check_bad(&q, &data, "<2:ok>|\n", &b);
@@ -280,14 +278,14 @@ static void test_too_long(void **state)
 {
     (void)state;
     static const struct {
-        hac_format format;
+        hac_input_format format;
         const char *first, *what;
     } cases[] = {
-        {HAC_FORMAT_CSV, "", "a record is longer than 64 MiB"},
-        {HAC_FORMAT_CSV, "\"", "a record is longer than 64 MiB: perhaps a quoted field is not closed"},
-        {HAC_FORMAT_JSONL, "{\"a\":\"", "a record is longer than 64 MiB"},
-        {HAC_FORMAT_KV, "", "a record is longer than 64 MiB"},
-        {HAC_FORMAT_WORDS, "", "a word is longer than 64 MiB"}};
+        {HAC_INPUT_CSV, "", "a record is longer than 64 MiB"},
+        {HAC_INPUT_CSV, "\"", "a record is longer than 64 MiB: perhaps a quoted field is not closed"},
+        {HAC_INPUT_JSONL, "{\"a\":\"", "a record is longer than 64 MiB"},
+        {HAC_INPUT_KV, "", "a record is longer than 64 MiB"},
+        {HAC_INPUT_WORDS, "", "a word is longer than 64 MiB"}};
     const size_t bytes = ((size_t)64 << 20) + 10;
     hac_autofree char *data = malloc(bytes);
     assert_non_null(data);
@@ -297,7 +295,7 @@ static void test_too_long(void **state)
         memset(data, 'x', bytes);
         memcpy(data, cases[i].first, strlen(cases[i].first));
         test_query_make(&q, cases[i].format, false, "a:string");
-        q.query.source.skip_errors = true;
+        q.query.source.options.skip_errors = true;
         test_reading reading = {.data = data, .bytes = bytes};
         hac_autofree char *got = test_read(&q.query, &reading);
         snprintf(wanted, sizeof wanted,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that misbehave, quotes counted, and where rows say they are. */
+/* Files that fail, counts of quotes, and the names of rows' places. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,10 +16,10 @@ static int make_file(const char *text, size_t bytes)
     return fd;
 }
 
-static const hac_format text_formats[] = {HAC_FORMAT_CSV,   HAC_FORMAT_TSV, HAC_FORMAT_LINES,
-                                          HAC_FORMAT_WORDS, HAC_FORMAT_KV,  HAC_FORMAT_JSONL};
+static const hac_input_format text_formats[] = {HAC_INPUT_CSV,   HAC_INPUT_TSV, HAC_INPUT_LINES,
+                                                HAC_INPUT_WORDS, HAC_INPUT_KV,  HAC_INPUT_JSONL};
 
-/* A file that is shorter than it was, or has never been readable, is an error, never a shorter result. */
+/* A file that has become shorter, or was never readable, is an error, never a shorter result. */
 static void test_truncated_files(void **state)
 {
     (void)state;
@@ -29,7 +29,7 @@ static void test_truncated_files(void **state)
         hac_source *source = NULL;
         hac_batch batch;
         test_query_make(&q, text_formats[f], false, "x:string");
-        q.query.source.skip_errors = true;
+        q.query.source.options.skip_errors = true;
         hac_autoclose int fd = make_file("1\n2\n", 4);
         hac_source_place place = {.fd = fd, .bytes = 5};
         hac_status status = hac_source_open(&q.query, &place, NULL, &source, &err);
@@ -57,7 +57,7 @@ static void test_unreadable_descriptors(void **state)
         hac_source *source = NULL;
         hac_source_place place = {.fd = fds[i], .bytes = 100};
         uint64_t quotes;
-        test_query_make(&q, HAC_FORMAT_CSV, true, "x:string");
+        test_query_make(&q, HAC_INPUT_CSV, true, "x:string");
         assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, &err), HAC_FAILED);
         assert_non_null(strstr(err.message, "the input cannot be read at byte 0: "));
         assert_int_equal(hac_source_quotes(&place, 0, 100, &quotes, &err), HAC_FAILED);
@@ -86,15 +86,15 @@ static void test_quotes(void **state)
     }
 }
 
-static void check_where(hac_format format, const char *text, size_t bytes, const char *const *wanted,
+static void check_where(hac_input_format format, const char *text, size_t bytes, const char *const *wanted,
                         size_t n)
 {
     test_query q;
     hac_source *source = NULL;
     hac_batch batch;
     char where[32];
-    test_query_make(&q, format, false, format == HAC_FORMAT_FIXED ? "x:u8" : "x:string");
-    q.query.source.skip_errors = true;
+    test_query_make(&q, format, false, format == HAC_INPUT_FIXED ? "x:u8" : "x:string");
+    q.query.source.options.skip_errors = true;
     hac_source_place place = {.fd = -1, .memory = (const uint8_t *)text, .bytes = bytes};
     assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, NULL), HAC_OK);
     assert_int_equal(hac_source_begin(source, 0, bytes, false, NULL), HAC_OK);
@@ -111,23 +111,23 @@ static void test_where(void **state)
 {
     (void)state;
     static const char *const lines[] = {"line 1", "line 3", "line 5"};
-    check_where(HAC_FORMAT_CSV, "a\na,b\n\"\n\"\nc", 11, lines, 3);
-    check_where(HAC_FORMAT_JSONL, "{}\nx\n{}\n\n{}", 11, lines, 3);
-    check_where(HAC_FORMAT_WORDS, "a\n\nb\n\n c ", 9, lines, 3);
-    check_where(HAC_FORMAT_FIXED, "ab", 2, (const char *const[]){"record 1", "record 2"}, 2);
+    check_where(HAC_INPUT_CSV, "a\na,b\n\"\n\"\nc", 11, lines, 3);
+    check_where(HAC_INPUT_JSONL, "{}\nx\n{}\n\n{}", 11, lines, 3);
+    check_where(HAC_INPUT_WORDS, "a\n\nb\n\n c ", 9, lines, 3);
+    check_where(HAC_INPUT_FIXED, "ab", 2, (const char *const[]){"record 1", "record 2"}, 2);
 }
 
-/* Beginning again, out of order, after an error: each chunk stands for itself. */
+/* Chunks are independent: begun again, out of order, or after an error. */
 static void test_begin_again(void **state)
 {
     (void)state;
     test_query q;
     hac_source *source = NULL;
     hac_batch batch;
-    test_query_make(&q, HAC_FORMAT_CSV, false, "x:i64");
+    test_query_make(&q, HAC_INPUT_CSV, false, "x:i64");
     hac_source_place place = {.fd = -1, .memory = (const uint8_t *)"1\n2\nx,x\n4\n", .bytes = 10};
     assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, NULL), HAC_OK);
-    assert_int_equal(hac_source_next(source, &batch, NULL), HAC_NOT_FOUND); /* nothing was begun */
+    assert_int_equal(hac_source_next(source, &batch, NULL), HAC_NOT_FOUND); /* no chunk was begun */
     for (int round = 0; round < 3; round++) {
         assert_int_equal(hac_source_begin(source, 2, 10, false, NULL), HAC_OK);
         assert_int_equal(hac_source_next(source, &batch, NULL), HAC_OK);
@@ -153,16 +153,16 @@ static void test_bad_queries(void **state)
     hac_error err = HAC_ERROR_NONE;
     hac_source *source = NULL;
     hac_source_place place = {.fd = -1, .memory = (const uint8_t *)"", .bytes = 0};
-    test_query_make(&q, HAC_FORMAT_NONE, false, "x:i64");
+    test_query_make(&q, HAC_INPUT_NONE, false, "x:i64");
     assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, &err), HAC_INVALID);
-    test_query_make(&q, HAC_FORMAT_END, false, "x:i64");
+    test_query_make(&q, HAC_INPUT_END, false, "x:i64");
     assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, &err), HAC_INVALID);
-    test_query_make(&q, HAC_FORMAT_TABLE, false, "x:i64");
+    test_query_make(&q, HAC_INPUT_TABLE, false, "x:i64");
     assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, &err), HAC_INVALID);
-    test_query_make(&q, HAC_FORMAT_CSV, false, "x:i64");
+    test_query_make(&q, HAC_INPUT_CSV, false, "x:i64");
     q.fields[0].type.kind = HAC_KIND_NONE;
     assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, &err), HAC_INVALID);
-    test_query_make(&q, HAC_FORMAT_CSV, false, "x:i64");
+    test_query_make(&q, HAC_INPUT_CSV, false, "x:i64");
     q.positions[0] = 1;
     assert_int_equal(hac_source_open(&q.query, &place, NULL, &source, &err), HAC_INVALID);
     assert_null(source);

@@ -8,7 +8,7 @@
 static void check(const char *schema, const char *text, const char *wanted)
 {
     test_query q;
-    test_query_make(&q, HAC_FORMAT_JSONL, false, schema);
+    test_query_make(&q, HAC_INPUT_JSONL, false, schema);
     test_check_chunks(&q.query, text, strlen(text), wanted);
 }
 
@@ -78,11 +78,50 @@ static void test_escapes(void **state)
     check("a:string", "{\"a\":\"\xff\xfe\x01\"}\n", "<3:\xff\xfe\x01>|\n"); /* bytes stay as they are */
 }
 
+/* A column `a.b` is the member b of the object a, at any depth; arrays are not entered. */
+static void test_nested(void **state)
+{
+    (void)state;
+    check("a.b:i64",
+          "{\"a\":{\"b\":1}}\n{\"a\":{\"c\":{\"b\":7},\"b\":2,\"d\":[{\"b\":8}]},\"e\":3}\n{\"b\":9}\n",
+          "1|\n2|\n-|\n");
+    check("a.b.c:string",
+          "{\"a\":{\"b\":{\"c\":\"x\\ty\"}}}\n{ \"a\" : { \"b\" : { \"c\" : true } , \"d\" : 1 } }\n",
+          "<3:x\ty>|\n<4:true>|\n");
+    check("a.b:i64",
+          "{\"a\":{}}\n{\"a\":{ }}\n{\"a\":[{\"b\":1}]}\n{\"a\":5}\n{\"a\":null}\n{\"a\":{\"b\":null}}\n"
+          "{\"a\":\"b\"}\n{\"a\":[]}\n{\"a\":{\"b\":1}}\n",
+          "-|\n-|\n-|\n-|\n-|\n-|\n-|\n-|\n1|\n");
+    check("x:i64 a.b.c:i64 a.d:i64 y:i64",
+          "{\"x\":1,\"a\":{\"b\":{\"z\":{},\"c\":2},\"d\":3},\"y\":4}\n{\"a\":{\"d\":7,\"b\":{\"c\":6}},"
+          "\"y\":8,\"x\":5}\n"
+          "{\"a\":{\"b\":{}},\"x\":1}\n",
+          "1|2|3|4|\n5|6|7|8|\n1|-|-|-|\n");
+    check("a.b:i64 aa.b:i64 a.bb:i64", "{\"aa\":{\"b\":1},\"a\":{\"bb\":2,\"b\":3}}\n", "3|1|2|\n");
+    check("a.b:i64",
+          "{\"\\u0061\":{\"\\u0062\":1}}\n{\"a\":{\"b\":1,\"b\":2}}\n{\"a\":{\"b\":1},\"a\":{\"b\":3}}\n",
+          "1|\n2|\n3|\n");
+    check("a:i64 a.b:i64", "{\"a\":1}\n", "1|-|\n");
+}
+
+/* A member of exactly the column's name has precedence, wherever it stands, null too; names may have dots. */
+static void test_dotted_names(void **state)
+{
+    (void)state;
+    check("a.b:i64 c:i64",
+          "{\"a.b\":1,\"a\":{\"b\":2}}\n{\"a\":{\"b\":2},\"a.b\":1}\n{\"a\":{\"b\":3},\"c\":4}\n"
+          "{\"a.b\":null,\"a\":{\"b\":5}}\n{\"a\":{\"b\":5},\"a.b\":null}\n{\"a\":{\"b\":6}}\n{\"a.b\":7}\n",
+          "1|-|\n1|-|\n3|4|\n-|-|\n-|-|\n6|-|\n7|-|\n");
+    check("a.b.c:i64", "{\"a.b\":{\"c\":1}}\n{\"a\":{\"b.c\":2}}\n{\"a\":{\"b\":{\"c\":3}}}\n{\"a.b.c\":4}\n",
+          "1|\n2|\n3|\n4|\n");
+    check("a..b:i64 .c:i64 d.:i64", "{\"a\":{\"\":{\"b\":1}},\"\":{\"c\":2},\"d\":{\"\":3}}\n", "1|2|3|\n");
+}
+
 static void check_error(const char *schema, const char *text, const char *wanted)
 {
     test_query q;
     char full[300];
-    test_query_make(&q, HAC_FORMAT_JSONL, false, schema);
+    test_query_make(&q, HAC_INPUT_JSONL, false, schema);
     hac_autofree char *got = test_read_text(&q.query, text);
     snprintf(full, sizeof full, "error: %s", wanted);
     if (strcmp(got, full) != 0)
@@ -127,7 +166,7 @@ static void test_errors(void **state)
         {"{\"b\":[1}", 8, "expected ',' or ']'"},
         {"{\"b\":{\"x\":1]}", 12, "expected ',' or '}'"},
         {"{\"b\":{\"x\"1}}", 10, "expected ':' behind a name"},
-        {"{\"b\":\"\\", 7, "a string has no closing quote"},
+        {"{\"b\":\"\\", 8, "a string has no closing quote"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char wanted[200], text[200];
@@ -147,10 +186,10 @@ static void test_rows_before_an_error(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_JSONL, false, "a:string b:string");
+    test_query_make(&q, HAC_INPUT_JSONL, false, "a:string b:string");
     hac_autofree char *got = test_read_text(&q.query, "{\"a\":\"1\"}\n{\"a\":\"\\\"x\",\"b\":\"\\q\"}\n{}\n");
     assert_non_null(strstr(got, "<1:1>|-|\nerror: line 2: byte "));
-    q.query.source.skip_errors = true;
+    q.query.source.options.skip_errors = true;
     const char *text = "{\"a\":\"1\"}\nx\n{\"a\":\"2\",\"b\":{}}\n{\"a\":\"3\"}\n{";
     test_check_chunks(&q.query, text, strlen(text), "<1:1>|-|\n<1:3>|-|\nskipped: 3");
 }
@@ -168,7 +207,7 @@ static void test_deep_nesting(void **state)
             text[n++] = i % 2 ? ']' : '}';
         sprintf(text + n, ",\"a\":7}\n");
         test_query q;
-        test_query_make(&q, HAC_FORMAT_JSONL, false, "a:i64");
+        test_query_make(&q, HAC_INPUT_JSONL, false, "a:i64");
         hac_autofree char *got = test_read_text(&q.query, text);
         if (depth <= 512)
             assert_string_equal(got, "7|\n");
@@ -182,7 +221,7 @@ static void test_deep_nesting(void **state)
     (void)wanted;
 }
 
-/* Every prefix, and every change of a byte, of a good text: rows or an error, nothing else. */
+/* Every prefix of a good text, and every change of a byte: rows or an error, nothing else. */
 static void test_damaged_texts(void **state)
 {
     (void)state;
@@ -190,8 +229,8 @@ static void test_damaged_texts(void **state)
         "{\"a\":\"x\\u00e4\\n\",\"b\":-1.5e3,\"c\":[{\"d\":null}],\"e\":true}\n{\"b\":2}\n";
     static const char bytes[] = "\"\\{}[]:,u0-e\n \xff";
     test_query q;
-    test_query_make(&q, HAC_FORMAT_JSONL, false, "a:string b:f64 e:bool");
-    const size_t line = strlen(good) - strlen("{\"b\":2}\n"); /* of the first with its newline */
+    test_query_make(&q, HAC_INPUT_JSONL, false, "a:string b:f64 e:bool");
+    const size_t line = strlen(good) - strlen("{\"b\":2}\n"); /* length of the first line with its newline */
     for (size_t n = 0; n < sizeof good; n++) {
         test_reading reading = {.data = good, .bytes = n, .chunk = n % 3};
         hac_autofree char *got = test_read(&q.query, &reading);
@@ -214,11 +253,11 @@ static void test_damaged_texts(void **state)
         }
 }
 
-/* Strings made at random, written by the rules, come back; across blocks and batches too. */
+/* Random strings, written by the rules, are read back; also across blocks and batches. */
 static void test_random_strings(void **state)
 {
     (void)state;
-    static const char *const plain[] = {"a",          "\"", "\\", "\n", "\t", "\xc3\xa4", "\xf0\x9f\x98\x80",
+    static const char *const fixed[] = {"a",          "\"", "\\", "\n", "\t", "\xc3\xa4", "\xf0\x9f\x98\x80",
                                         "longer text"};
     static const char *const written[] = {"a",   "\\\"",    "\\\\",           "\\n",
                                           "\\t", "\\u00e4", "\\ud83d\\ude00", "longer text"};
@@ -230,7 +269,7 @@ static void test_random_strings(void **state)
         for (size_t n = hac_random_u64(&seed) % (row % 1000 == 0 ? 30000 : 9); n > 0; n--) {
             size_t piece = hac_random_u64(&seed) % 8;
             hac_text_add(&text, written[piece]);
-            hac_text_add(&value, plain[piece]);
+            hac_text_add(&value, fixed[piece]);
         }
         hac_text_addf(&text, "\",\"n\":%d}\n", row);
         hac_text_addf(&wanted, "<%zu:", value.bytes);
@@ -239,7 +278,7 @@ static void test_random_strings(void **state)
         hac_text_clear(&value);
     }
     test_query q;
-    test_query_make(&q, HAC_FORMAT_JSONL, false, "a:string n:i64");
+    test_query_make(&q, HAC_INPUT_JSONL, false, "a:string n:i64");
     hac_text_add_bytes(&wanted, "", 1);
     for (int i = 0; i < 4; i++) {
         test_reading reading = {.data = text.data,
@@ -253,13 +292,13 @@ static void test_random_strings(void **state)
     hac_text_clear(&wanted);
 }
 
-/* Lines are read by what stood in the one before: mostly alike, now and then of another shape. */
+/* The reader expects a line like the previous one: most lines are alike, some have another shape. */
 static void test_shapes(void **state)
 {
     (void)state;
     /* blanks, escapes in names, long names, one that comes twice, others that are missing */
     static const struct {
-        const char *front, *middle, *back; /* around a number each, of a and b if they have them */
+        const char *front, *middle, *back; /* text around a number each, for a and b if present */
         bool has_a, has_b;
     } shapes[] = {
         {"{\"a\":", ",\"b two\":", "}", true, true},
@@ -292,7 +331,7 @@ static void test_shapes(void **state)
     }
     hac_text_add_bytes(&wanted, "", 1);
     test_query q;
-    test_query_make(&q, HAC_FORMAT_JSONL, false, "a:i64 b:i64");
+    test_query_make(&q, HAC_INPUT_JSONL, false, "a:i64 b:i64");
     strcpy(q.fields[1].name, "b two");
     for (int i = 0; i < 4; i++) {
         test_reading reading = {.data = text.data,
@@ -306,13 +345,13 @@ static void test_shapes(void **state)
     hac_text_clear(&wanted);
 }
 
-/* What a line in error had set is not what the next line is given. */
+/* Values of a line in error are not taken over by the next line. */
 static void test_skipped_lines(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_JSONL, false, "a:i64 b:string");
-    q.query.source.skip_errors = true;
+    test_query_make(&q, HAC_INPUT_JSONL, false, "a:i64 b:string");
+    q.query.source.options.skip_errors = true;
     const char *text = "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\",}\n{\"c\":3}\n{\"a\":4,\"b\":\"z\"\n"
                        "{\"b\":\"w\"}\n{\"a\":-,\"b\":\"v\"}\n{\"a\":6}\n{\"b\":\"u\",\"a\":\"x\"}\n{}\n";
     test_check_chunks(&q.query, text, strlen(text), "1|<1:x>|\n-|-|\n-|<1:w>|\n6|-|\n-|-|\nskipped: 4");
@@ -322,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_example),     cmocka_unit_test(test_names),
+        cmocka_unit_test(test_nested),         cmocka_unit_test(test_dotted_names),
         cmocka_unit_test(test_skipped_values), cmocka_unit_test(test_types),
         cmocka_unit_test(test_bytes),          cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_errors),         cmocka_unit_test(test_rows_before_an_error),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records with their length in front; and records of fixed width in both byte orders. */
+/* Records that begin with their length, and records of fixed width, in both byte orders. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
     "m:u32 n:u8 o:i64"
 #define ALL_BYTES (1 + 2 + 4 + 8 + 1 + 4 + 8 + 16 + 4 + 8 + 8 + 2 + 4 + 1 + 8)
 
-/* Row `i` of ALL_KINDS, and what it reads as. */
+/* Row `i` of ALL_KINDS, and the text of its values. */
 static void put_all_kinds(hac_text *data, bool big, uint64_t i, hac_text *wanted)
 {
     double real = 0.5 * (double)i;
@@ -68,12 +68,12 @@ static void test_all_kinds(void **state)
         }
         end_text(&wanted);
         test_query q;
-        test_query_make(&q, HAC_FORMAT_FIXED, false, ALL_KINDS);
+        test_query_make(&q, HAC_INPUT_FIXED, false, ALL_KINDS);
         assert_int_equal(q.query.schema_columns, ALL_BYTES);
-        q.query.source.big_endian = big;
+        q.query.source.options.big_endian = big;
         test_check_records(&q.query, &fixed, fixed_ends, rows, wanted.data);
-        test_query_make(&q, HAC_FORMAT_LENGTHS, false, ALL_KINDS);
-        q.query.source.big_endian = big;
+        test_query_make(&q, HAC_INPUT_LENGTHS, false, ALL_KINDS);
+        q.query.source.options.big_endian = big;
         test_check_records(&q.query, &lengths, ends, rows, wanted.data);
         hac_text_clear(&fixed);
         hac_text_clear(&lengths);
@@ -90,7 +90,7 @@ static void test_whole_records(void **state)
     test_put_text(&data, false, "abc", 3);
     test_put_text(&data, false, "\0\n\"", 3);
     test_query q;
-    test_query_make(&q, HAC_FORMAT_LENGTHS, false, "record:string");
+    test_query_make(&q, HAC_INPUT_LENGTHS, false, "record:string");
     uint64_t ends[] = {4, 11, 18};
     test_reading reading = {.data = data.data, .bytes = 11};
     hac_autofree char *got = test_read(&q.query, &reading);
@@ -106,7 +106,7 @@ static void test_whole_records(void **state)
 static void test_not_cut(void **state)
 {
     (void)state;
-    static const hac_format formats[] = {HAC_FORMAT_LENGTHS, HAC_FORMAT_TYPEDBYTES};
+    static const hac_input_format formats[] = {HAC_INPUT_LENGTHS, HAC_INPUT_TYPEDBYTES};
     test_query q;
     for (size_t i = 0; i < 2; i++) {
         test_query_make(&q, formats[i], false, "a:string");
@@ -196,8 +196,8 @@ static void test_texts(void **state)
         made m;
         make_records(&m, big, sizes[i / 2].n, sizes[i / 2].longest, 77 + i);
         test_query q;
-        test_query_make(&q, HAC_FORMAT_LENGTHS, false, "a:i32 b:string c:u8 d:i16 e:string f:i64 g:string");
-        q.query.source.big_endian = big;
+        test_query_make(&q, HAC_INPUT_LENGTHS, false, "a:i32 b:string c:u8 d:i16 e:string f:i64 g:string");
+        q.query.source.options.big_endian = big;
         test_check_records(&q.query, &m.data, m.ends, m.n, m.wanted.data);
         static const size_t read[] = {1, 3, 6};
         for (size_t c = 0; c < 3; c++) {
@@ -210,13 +210,13 @@ static void test_texts(void **state)
     }
 }
 
-/* Records end in all places of a window's last bytes. */
+/* Records end at all places of a window's last bytes. */
 static void test_window_ends(void **state)
 {
     (void)state;
     const size_t block = (1u << 18) + 4096;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_LENGTHS, false, "a:string b:u8 c:string");
+    test_query_make(&q, HAC_INPUT_LENGTHS, false, "a:string b:u8 c:string");
     hac_autofree char *filler = calloc(block, 1);
     assert_non_null(filler);
     memset(filler, 'x', block - 1);
@@ -243,21 +243,21 @@ static void test_window_ends(void **state)
     }
 }
 
-/* 64 MiB are a record, a byte more is not. */
+/* A record may have 64 MiB, but not a byte more. */
 static void test_largest(void **state)
 {
     (void)state;
-    const size_t most = (size_t)64 << 20;
+    const size_t max = (size_t)64 << 20;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_LENGTHS, false, "a:string");
+    test_query_make(&q, HAC_INPUT_LENGTHS, false, "a:string");
     for (size_t over = 0; over < 2; over++) {
-        hac_autofree char *data = calloc(1, most + over + 20);
-        uint32_t length = 3, large = (uint32_t)(most + over);
+        hac_autofree char *data = calloc(1, max + over + 20);
+        uint32_t length = 3, large = (uint32_t)(max + over);
         assert_non_null(data);
         memcpy(data, &length, 4);
         memcpy(data + 7, &large, 4);
         memcpy(data + 11 + large, &length, 4);
-        hac_source_place place = {.fd = -1, .memory = (uint8_t *)data, .bytes = most + over + 18};
+        hac_source_place place = {.fd = -1, .memory = (uint8_t *)data, .bytes = max + over + 18};
         hac_source *source = NULL;
         hac_batch batch;
         hac_error err = HAC_ERROR_NONE;
@@ -268,7 +268,7 @@ static void test_largest(void **state)
         if (over == 0) {
             assert_int_equal(hac_source_next(source, &batch, &err), HAC_OK);
             assert_int_equal(batch.rows, 1);
-            assert_int_equal(((hac_string_ref *)batch.columns->values)->length, most);
+            assert_int_equal(((hac_string_ref *)batch.columns->values)->length, max);
             assert_int_equal(hac_source_next(source, &batch, &err), HAC_OK);
             assert_int_equal(batch.rows, 1);
             assert_int_equal(hac_source_next(source, &batch, &err), HAC_NOT_FOUND);
@@ -282,7 +282,7 @@ static void test_largest(void **state)
     }
 }
 
-/* Bad records among good ones, in every place of batches. */
+/* Bad records between good ones, at every place of batches. */
 static void test_skipping(void **state)
 {
     (void)state;
@@ -291,7 +291,8 @@ static void test_skipping(void **state)
     hac_autofree uint64_t *ends = calloc(n, sizeof *ends);
     size_t bad = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i % 1000 < 500 && i % 3 == 0) { /* a byte too few, or too many; or a decimal of too many digits */
+        /* a byte too few or too many, or a decimal with too many digits */
+        if (i % 1000 < 500 && i % 3 == 0) {
             size_t bytes = i % 2 == 0 ? 11 : 13;
             test_put(&data, true, 4, bytes == 11 && i % 4 == 0 ? 12 : (__int128)bytes);
             if (bytes == 11 && i % 4 == 0) {
@@ -311,10 +312,10 @@ static void test_skipping(void **state)
     }
     hac_text_addf(&wanted, "skipped: %zu", bad);
     test_query q;
-    test_query_make(&q, HAC_FORMAT_LENGTHS, false, "a:decimal(3,0) b:i32");
-    q.query.source.big_endian = q.query.source.skip_errors = true;
+    test_query_make(&q, HAC_INPUT_LENGTHS, false, "a:decimal(3,0) b:i32");
+    q.query.source.options.big_endian = q.query.source.options.skip_errors = true;
     test_check_records(&q.query, &data, ends, n, wanted.data);
-    q.query.source.skip_errors = false;
+    q.query.source.options.skip_errors = false;
     test_reading reading = {.data = data.data, .bytes = data.bytes};
     hac_autofree char *got = test_read(&q.query, &reading);
     assert_string_equal(got, "error: record 1, column a: the value has more than 3 digits");

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines, kv and words. */
+/* Tests of lines, kv and words. */
 #include <string.h>
 
 #include "base/random.h"
 #include "source_support.h"
 
-static void check(hac_format format, const char *schema, const char *text, size_t bytes, const char *wanted)
+static void check(hac_input_format format, const char *schema, const char *text, size_t bytes,
+                  const char *wanted)
 {
     test_query q;
     test_query_make(&q, format, false, schema);
     test_check_chunks(&q.query, text, bytes, wanted);
 }
 
-static void check_text(hac_format format, const char *schema, const char *text, const char *wanted)
+static void check_text(hac_input_format format, const char *schema, const char *text, const char *wanted)
 {
     check(format, schema, text, strlen(text), wanted);
 }
@@ -21,22 +22,22 @@ static void test_lines(void **state)
 {
     (void)state;
     const char *s = "line:string";
-    check_text(HAC_FORMAT_LINES, s, "", "");
-    check_text(HAC_FORMAT_LINES, s, "a", "<1:a>|\n");
-    check_text(HAC_FORMAT_LINES, s, "a\n", "<1:a>|\n");
-    check_text(HAC_FORMAT_LINES, s, "\n\na\r\n\r\n\"b,\r", "<0:>|\n<0:>|\n<1:a>|\n<0:>|\n<3:\"b,>|\n");
-    check_text(HAC_FORMAT_LINES, s, "a\rb\r\r\n", "<4:a\rb\r>|\n");
-    check_text(HAC_FORMAT_LINES, "line:i64", "1\n 2 \n", "1|\n2|\n");
-    check_text(HAC_FORMAT_LINES, "", "a\n\nb", "\n\n\n");
+    check_text(HAC_INPUT_LINES, s, "", "");
+    check_text(HAC_INPUT_LINES, s, "a", "<1:a>|\n");
+    check_text(HAC_INPUT_LINES, s, "a\n", "<1:a>|\n");
+    check_text(HAC_INPUT_LINES, s, "\n\na\r\n\r\n\"b,\r", "<0:>|\n<0:>|\n<1:a>|\n<0:>|\n<3:\"b,>|\n");
+    check_text(HAC_INPUT_LINES, s, "a\rb\r\r\n", "<4:a\rb\r>|\n");
+    check_text(HAC_INPUT_LINES, "line:i64", "1\n 2 \n", "1|\n2|\n");
+    check_text(HAC_INPUT_LINES, "", "a\n\nb", "\n\n\n");
 }
 
 static void test_kv(void **state)
 {
     (void)state;
-    check_text(HAC_FORMAT_KV, "key:string value:string", "a\tb\nc\n\td\te\r\n\t\n\n",
+    check_text(HAC_INPUT_KV, "key:string value:string", "a\tb\nc\n\td\te\r\n\t\n\n",
                "<1:a>|<1:b>|\n<1:c>|-|\n<0:>|<3:d\te>|\n<0:>|<0:>|\n<0:>|-|\n");
     test_query q;
-    test_query_make(&q, HAC_FORMAT_KV, false, "value:i64");
+    test_query_make(&q, HAC_INPUT_KV, false, "value:i64");
     q.positions[0] = 1;
     test_check_chunks(&q.query, "a\t5\nb\n", 6, "5|\n-|\n");
     q.positions[0] = 2;
@@ -48,27 +49,27 @@ static void test_words(void **state)
 {
     (void)state;
     const char *s = "word:string";
-    check_text(HAC_FORMAT_WORDS, s, "", "");
-    check_text(HAC_FORMAT_WORDS, s, " \t\n", "");
-    check_text(HAC_FORMAT_WORDS, s, "a", "<1:a>|\n");
-    check_text(HAC_FORMAT_WORDS, s, " a", "<1:a>|\n");
-    check_text(HAC_FORMAT_WORDS, s, "a b\tcc\nd\ve\ff\rg",
+    check_text(HAC_INPUT_WORDS, s, "", "");
+    check_text(HAC_INPUT_WORDS, s, " \t\n", "");
+    check_text(HAC_INPUT_WORDS, s, "a", "<1:a>|\n");
+    check_text(HAC_INPUT_WORDS, s, " a", "<1:a>|\n");
+    check_text(HAC_INPUT_WORDS, s, "a b\tcc\nd\ve\ff\rg",
                "<1:a>|\n<1:b>|\n<2:cc>|\n<1:d>|\n<1:e>|\n<1:f>|\n<1:g>|\n");
-    check_text(HAC_FORMAT_WORDS, s, "\n\n The  the,\xc3\xa4 \x85 ",
+    check_text(HAC_INPUT_WORDS, s, "\n\n The  the,\xc3\xa4 \x85 ",
                "<3:The>|\n<6:the,\xc3\xa4>|\n<1:\x85>|\n");
-    check_text(HAC_FORMAT_WORDS, "", "a b ccc", "\n\n\n");
+    check_text(HAC_INPUT_WORDS, "", "a b ccc", "\n\n\n");
 }
 
 static void test_errors(void **state)
 {
     (void)state;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_WORDS, false, "word:u8");
+    test_query_make(&q, HAC_INPUT_WORDS, false, "word:u8");
     hac_autofree char *got = test_read_text(&q.query, "1 2\n\n3 x 4");
     assert_string_equal(got, "error: line 3, column word: 'x' is not a whole number from 0 up (u8)");
-    q.query.source.skip_errors = true;
+    q.query.source.options.skip_errors = true;
     test_check_chunks(&q.query, "1 x 2\ny\n3", 9, "1|\n2|\n3|\nskipped: 2");
-    test_query_make(&q, HAC_FORMAT_LINES, false, "line:u8 more:u8");
+    test_query_make(&q, HAC_INPUT_LINES, false, "line:u8 more:u8");
     hac_autofree char *more = test_read_text(&q.query, "1\n");
     assert_string_equal(more, "error: there is no column 'more': this format has one");
 }
@@ -121,12 +122,12 @@ static char *lines_simply(const char *text, size_t bytes)
     return finish(&rows);
 }
 
-static void check_format(hac_format format, const char *text, size_t bytes, uint64_t chunk, bool file)
+static void check_format(hac_input_format format, const char *text, size_t bytes, uint64_t chunk, bool file)
 {
     test_query q;
     test_query_make(&q, format, false, "x:string");
     hac_autofree char *wanted =
-        format == HAC_FORMAT_WORDS ? words_simply(text, bytes) : lines_simply(text, bytes);
+        format == HAC_INPUT_WORDS ? words_simply(text, bytes) : lines_simply(text, bytes);
     test_reading reading = {.data = text, .bytes = bytes, .chunk = chunk, .file = file};
     hac_autofree char *got = test_read(&q.query, &reading);
     if (strcmp(got, wanted) != 0)
@@ -144,12 +145,12 @@ static void test_random_texts(void **state)
         for (size_t i = 0; i < bytes; i++)
             text[i] = hac_random_u64(&seed) % rare == 0 ? " \t\n\v\f\r"[hac_random_u64(&seed) % 6] : 'x';
         uint64_t chunk = hac_random_u64(&seed) % 80;
-        check_format(HAC_FORMAT_WORDS, text, bytes, chunk, round % 8 == 0);
-        check_format(HAC_FORMAT_LINES, text, bytes, chunk, round % 8 == 0);
+        check_format(HAC_INPUT_WORDS, text, bytes, chunk, round % 8 == 0);
+        check_format(HAC_INPUT_LINES, text, bytes, chunk, round % 8 == 0);
     }
 }
 
-/* Words and lines as long as the reader's block and longer, and a little less. */
+/* Words and lines as long as the reader's block, longer, and slightly shorter. */
 static void test_long_records(void **state)
 {
     (void)state;
@@ -168,8 +169,8 @@ static void test_long_records(void **state)
         }
         for (int i = 0; i < 6; i++) {
             uint64_t chunk = i == 0 ? 0 : i == 1 ? lengths[l] : 1 + hac_random_u64(&seed) % bytes;
-            check_format(HAC_FORMAT_WORDS, text, bytes, chunk, i % 2 == 1);
-            check_format(HAC_FORMAT_LINES, text, bytes, chunk, i % 2 == 1);
+            check_format(HAC_INPUT_WORDS, text, bytes, chunk, i % 2 == 1);
+            check_format(HAC_INPUT_LINES, text, bytes, chunk, i % 2 == 1);
         }
     }
 }
@@ -178,15 +179,15 @@ static void test_record_cap(void **state)
 {
     (void)state;
     const size_t bytes = (64u << 20) + 100;
-    static const char *const wanted[] = {[HAC_FORMAT_LINES] = "error: line 2: a record is longer than 64 MiB",
-                                         [HAC_FORMAT_WORDS] = "error: line 2: a word is longer than 64 MiB"};
+    static const char *const wanted[] = {[HAC_INPUT_LINES] = "error: line 2: a record is longer than 64 MiB",
+                                         [HAC_INPUT_WORDS] = "error: line 2: a word is longer than 64 MiB"};
     hac_autofree char *text = malloc(bytes);
     assert_non_null(text);
     memset(text, 'x', bytes);
     text[1] = '\n';
-    for (int format = HAC_FORMAT_LINES; format <= HAC_FORMAT_WORDS; format++) {
+    for (int format = HAC_INPUT_LINES; format <= HAC_INPUT_WORDS; format++) {
         test_query q;
-        test_query_make(&q, (hac_format)format, false, "x:string");
+        test_query_make(&q, (hac_input_format)format, false, "x:string");
         test_reading reading = {.data = text, .bytes = bytes};
         hac_autofree char *got = test_read(&q.query, &reading);
         assert_memory_equal(got, "<1:x>|\n", 7);
@@ -204,11 +205,11 @@ static void test_shakespeare(void **state)
     if (text == NULL)
         skip();
     for (uint64_t chunk = 0; chunk < 700000; chunk += 99991) {
-        check_format(HAC_FORMAT_WORDS, text, bytes, chunk, chunk > 0);
-        check_format(HAC_FORMAT_LINES, text, bytes, chunk, chunk > 0);
+        check_format(HAC_INPUT_WORDS, text, bytes, chunk, chunk > 0);
+        check_format(HAC_INPUT_LINES, text, bytes, chunk, chunk > 0);
     }
     test_query q;
-    test_query_make(&q, HAC_FORMAT_WORDS, false, "");
+    test_query_make(&q, HAC_INPUT_WORDS, false, "");
     test_reading reading = {.data = text, .bytes = bytes, .chunk = 1000};
     hac_autofree char *got = test_read(&q.query, &reading);
     words = strlen(got);

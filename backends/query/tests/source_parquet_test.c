@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parquet sources: what a filter leaves, however the file's row groups, pages and the chunks are cut, is what
- * a loop over the rows finds. */
+/* Parquet sources: the rows that a filter keeps equal those of a loop over all rows, for every division into
+ * row groups, pages and chunks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ HAC_DEFINE_CLEANUP(hac_parquet_file *, hac_parquet_close)
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 HAC_DEFINE_CLEANUP(hac_source *, hac_source_free)
 
-/* The rows: a column k that grows, a that is null at times, s of few values, t of many and long ones. */
+/* The rows: a growing column k, a with some nulls, s with few values, t with many long ones. */
 static int64_t k_of(uint64_t row)
 {
     return (int64_t)(row / 3);
@@ -49,7 +49,7 @@ static size_t t_of(uint64_t row, char *ret)
 
 typedef struct bytes {
     uint8_t *data;
-    size_t n, room;
+    size_t n, capacity;
 } bytes;
 
 static void clear_bytes(bytes *b)
@@ -61,9 +61,9 @@ static hac_status sink(void *context, const uint8_t *data, size_t n, hac_error *
 {
     bytes *b = context;
     (void)err;
-    if (b->n + n > b->room) {
-        b->room = 2 * (b->n + n);
-        b->data = realloc(b->data, b->room);
+    if (b->n + n > b->capacity) {
+        b->capacity = 2 * (b->n + n);
+        b->data = realloc(b->data, b->capacity);
         assert_non_null(b->data);
     }
     memcpy(b->data + b->n, data, n);
@@ -71,10 +71,10 @@ static hac_status sink(void *context, const uint8_t *data, size_t n, hac_error *
     return HAC_OK;
 }
 
-static const hac_field fields[] = {{"k", {HAC_KIND_I64, 0, 0}},
-                                   {"a", {HAC_KIND_F64, 0, 0}},
-                                   {"s", {HAC_KIND_STRING, 0, 0}},
-                                   {"t", {HAC_KIND_STRING, 0, 0}}};
+static const hac_field fields[] = {{.name = "k", .type = {HAC_KIND_I64, 0, 0}},
+                                   {.name = "a", .type = {HAC_KIND_F64, 0, 0}},
+                                   {.name = "s", .type = {HAC_KIND_STRING, 0, 0}},
+                                   {.name = "t", .type = {HAC_KIND_STRING, 0, 0}}};
 
 typedef struct rows {
     _Alignas(64) int64_t k[HAC_BATCH_ROWS];
@@ -114,7 +114,7 @@ static bytes write_file(uint64_t n, const hac_parquet_write_options *options)
     for (uint64_t row = 0; row < n; row += HAC_BATCH_ROWS) {
         size_t some = n - row < HAC_BATCH_ROWS ? (size_t)(n - row) : HAC_BATCH_ROWS;
         fill(r, row, some);
-        hac_vector columns[] = {
+        hac_column columns[] = {
             {.type = fields[0].type, .values = r->k},
             {.type = fields[1].type, .values = r->a, .states = r->a_states},
             {.type = fields[2].type, .values = r->s, .states = r->s_states, .bytes = (uint8_t *)r->s_bytes},
@@ -196,13 +196,13 @@ static hac_query *compile(const char *select, const char *where)
     hac_query *query = NULL;
     hac_schema schema = {.fields = (hac_field *)(uintptr_t)fields, .n_fields = 4};
     hac_query_text text = {
-        .select = select, .where = where, .limit = UINT64_MAX, .source = {.format = HAC_FORMAT_PARQUET}};
+        .select = select, .where = where, .limit = UINT64_MAX, .source = {.format = HAC_INPUT_PARQUET}};
     if (hac_query_compile(&text, &schema, &query, &err) != HAC_OK)
         fail_msg("%s: %s", where, err.message);
     return query;
 }
 
-static void check_text(const hac_vector *v, size_t i, bool null, size_t (*of)(uint64_t, char *), uint64_t row)
+static void check_text(const hac_column *v, size_t i, bool null, size_t (*of)(uint64_t, char *), uint64_t row)
 {
     char text[128];
     assert_int_equal(v->states != NULL && v->states[i] != HAC_ROW_OK, null);
@@ -213,8 +213,8 @@ static void check_text(const hac_vector *v, size_t i, bool null, size_t (*of)(ui
     assert_memory_equal(v->bytes + ref.offset, text, ref.length);
 }
 
-/* Of the column of that name. */
-static void check_value(const hac_vector *v, char name, size_t i, uint64_t row)
+/* The index of the column with that name. */
+static void check_value(const hac_column *v, char name, size_t i, uint64_t row)
 {
     if (name == 'k') {
         assert_int_equal(((const int64_t *)v->values)[i], k_of(row));
@@ -234,7 +234,7 @@ static void check_row(const hac_batch *batch, size_t i, uint64_t row)
         check_value(&batch->columns[c], "kast"[c], i, row);
 }
 
-/* Rows that are left, in order; those that are given beside must not pass what the source says it has
+/* The rows that are kept, in order; further rows must not have passed the filter that the source has
  * applied. */
 static void check_source(const hac_query *query, hac_source *source, uint64_t n, uint64_t chunk,
                          bool (*wanted)(uint64_t row))
@@ -304,8 +304,7 @@ static void test_filters(void **state)
     }
 }
 
-/* A column that only the filter reads: of what the filter is yet to judge it is there, else it need not be.
- */
+/* A column that only the filter reads exists if the filter is undecided; otherwise it need not exist. */
 static void check_left_out(const hac_query *query, hac_source *source, size_t *ret_decided,
                            size_t *ret_undecided)
 {
@@ -338,9 +337,9 @@ static void test_left_out(void **state)
 {
     (void)state;
     hac_error err = HAC_ERROR_NONE;
-    for (int plain = 0; plain < 2; plain++) {
+    for (int fixed = 0; fixed < 2; fixed++) {
         /* row groups end where the errors begin */
-        hac_parquet_write_options options = {.group_rows = 3 * (UINT8_MAX + 1), .no_dictionary = plain == 1};
+        hac_parquet_write_options options = {.group_rows = 3 * (UINT8_MAX + 1), .no_dictionary = fixed == 1};
         hac_cleanup(clear_bytes) bytes file = write_file(ROWS, &options);
         hac_cleanup(hac_parquet_close_cleanup) hac_parquet_file *parquet = NULL;
         hac_parquet_place place = {.fd = -1, .memory = file.data, .bytes = file.n};
@@ -372,8 +371,8 @@ static void test_row_groups(void **state)
         hac_source *source = NULL;
         hac_batch batch;
         uint64_t row = chosen[i][0] * 1000, end = row + chosen[i][2] * 1000;
-        query->source.first_group = chosen[i][0];
-        query->source.groups = chosen[i][1];
+        query->source.options.first_row_group = chosen[i][0];
+        query->source.options.row_groups = chosen[i][1];
         assert_int_equal(hac_source_open(query, &at, NULL, &source, &err), HAC_OK);
         assert_int_equal(hac_source_begin(source, 0, UINT64_MAX, false, &err), HAC_OK);
         while (hac_source_next(source, &batch, &err) == HAC_OK)
@@ -383,8 +382,8 @@ static void test_row_groups(void **state)
         hac_source_free(source);
     }
     hac_source *source = NULL;
-    query->source.first_group = 3;
-    query->source.groups = 3;
+    query->source.options.first_row_group = 3;
+    query->source.options.row_groups = 3;
     assert_int_equal(hac_source_open(query, &at, NULL, &source, &err), HAC_INVALID);
     hac_test_assert_says(err.message, "row groups 3 … 5 are wanted, and the file has 5");
 }

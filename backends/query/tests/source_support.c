@@ -6,9 +6,9 @@
 
 #include "base/memfd.h"
 
-#define FILE_OFFSET 13 /* of a source within its file */
+#define FILE_OFFSET 13 /* offset of the source in its file */
 
-void test_query_make(test_query *ret, hac_format format, bool header, const char *schema)
+void test_query_make(test_query *ret, hac_input_format format, bool header, const char *schema)
 {
     size_t n = 0, at = 0;
     memset(ret, 0, sizeof *ret);
@@ -17,20 +17,20 @@ void test_query_make(test_query *ret, hac_format format, bool header, const char
         size_t bytes = strcspn(colon + 1, " ");
         snprintf(ret->fields[n].name, HAC_FIELD_NAME_MAX, "%.*s", (int)(colon - part), part);
         assert_int_equal(hac_value_type_parse(colon + 1, bytes, &ret->fields[n].type, NULL), HAC_OK);
-        ret->positions[n] = (uint16_t)(format == HAC_FORMAT_FIXED ? at : n);
+        ret->positions[n] = (uint16_t)(format == HAC_INPUT_FIXED ? at : n);
         at += hac_value_size(ret->fields[n].type);
         ret->widths[n] = (uint8_t)hac_value_size(ret->fields[n].type);
         part = colon + 1 + bytes;
         part += *part == ' ';
     }
-    ret->query.source = (hac_source_options){.format = format, .header = header, .delimiter = ','};
+    ret->query.source = (hac_source_options){.format = format, .options.no_header = !header};
     ret->query.columns = (hac_schema){ret->fields, n};
-    ret->query.widths = format == HAC_FORMAT_LENGTHS ? ret->widths : NULL;
+    ret->query.widths = format == HAC_INPUT_LENGTHS ? ret->widths : NULL;
     ret->query.positions = ret->positions;
-    ret->query.schema_columns = format == HAC_FORMAT_FIXED ? at : n;
+    ret->query.schema_columns = format == HAC_INPUT_FIXED ? at : n;
 }
 
-static void add_value(hac_text *text, const hac_vector *column, size_t row)
+static void add_value(hac_text *text, const hac_column *column, size_t row)
 {
     const void *values = column->values;
     hac_string_ref ref;
@@ -62,12 +62,12 @@ static void add_value(hac_text *text, const hac_vector *column, size_t row)
     }
 }
 
-/* What vector.h promises of rows that are null, and of what lies behind the rows. */
+/* Checks what column.h promises for null rows and for bytes behind the rows. */
 static void check_promises(const hac_batch *batch)
 {
     assert_in_range(batch->rows, 1, HAC_BATCH_ROWS);
     for (size_t c = 0; c < batch->n_columns; c++) {
-        const hac_vector *column = &batch->columns[c];
+        const hac_column *column = &batch->columns[c];
         assert_int_equal((uintptr_t)column->values % 64, 0);
         if (!hac_kind_is_text(column->type.kind))
             continue;
@@ -82,7 +82,7 @@ static void add_batch(hac_text *text, const hac_batch *batch)
     check_promises(batch);
     for (size_t r = 0; r < batch->rows; r++) {
         for (size_t c = 0; c < batch->n_columns; c++) {
-            const hac_vector *column = &batch->columns[c];
+            const hac_column *column = &batch->columns[c];
             if (column->states != NULL && column->states[r] != HAC_ROW_OK) {
                 assert_int_equal(column->states[r], HAC_ROW_NULL);
                 hac_text_add(text, "-|");
@@ -120,7 +120,7 @@ static void read_source(const hac_query *query, const hac_source_place *place, c
     uint64_t all = reading->table != NULL ? reading->table->rows : reading->bytes;
     uint64_t chunk = reading->chunk > 0 ? reading->chunk : all + 1;
     hac_status status = hac_source_open(query, place, reading->table, &source, &err);
-    bool quotes = query->source.format == HAC_FORMAT_CSV;
+    bool quotes = query->source.format == HAC_INPUT_CSV;
     for (uint64_t at = 0, i = 0, end; at < all && status == HAC_OK; at = end, i++) {
         end = reading->cuts == NULL ? at + chunk : i < reading->n_cuts ? reading->cuts[i] : all;
         status = read_chunk(source, quotes ? place : NULL, at, end, text, &err);
@@ -128,7 +128,7 @@ static void read_source(const hac_query *query, const hac_source_place *place, c
     if (status != HAC_OK) {
         assert_int_equal(status, err.code);
         hac_text_addf(text, "error: %s", err.message);
-    } else if (query->source.skip_errors) {
+    } else if (query->source.options.skip_errors) {
         hac_text_addf(text, "skipped: %llu", (unsigned long long)hac_source_skipped(source));
     }
     hac_source_free(source);
@@ -138,7 +138,7 @@ char *test_read(const hac_query *query, const test_reading *reading)
 {
     hac_text text = HAC_TEXT_NONE;
     hac_autoclose int fd = -1;
-    /* exactly as many bytes as there are, so that the sanitizer sees a read beyond their end */
+    /* exact size, so that the sanitizer sees a read beyond the end */
     uint8_t *memory = aligned_alloc(64, (reading->bytes + 64) / 64 * 64);
     assert_non_null(memory);
     hac_autofree uint8_t *exact =
@@ -184,7 +184,7 @@ void test_check_records(const hac_query *query, const hac_text *data, const uint
     assert_non_null(cuts);
     for (size_t s = 0; s < sizeof steps / sizeof *steps && steps[s] < n + 1; s++) {
         size_t n_cuts = 0, step = steps[s];
-        if (step > 0 && n / step > 5000) /* each chunk of a file is read anew */
+        if (step > 0 && n / step > 5000) /* each chunk of a file is read again */
             continue;
         for (size_t i = step; step > 0 && i < n; i += step)
             cuts[n_cuts++] = ends[i - 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Typed bytes. */
+/* Tests of typed bytes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void put_double(hac_text *data, double value)
     test_put(data, true, 8, bits);
 }
 
-/* An object from hexadecimal digits; blanks do not count. */
+/* Makes an object from hexadecimal digits; blanks are ignored. */
 static void put_hex(hac_text *data, const char *hex)
 {
     unsigned byte;
@@ -47,8 +47,8 @@ static void put_hex(hac_text *data, const char *hex)
 static void check(const char *schema, const hac_text *data, bool skip, const char *wanted, const char *what)
 {
     test_query q;
-    test_query_make(&q, HAC_FORMAT_TYPEDBYTES, false, schema);
-    q.query.source.skip_errors = skip;
+    test_query_make(&q, HAC_INPUT_TYPEDBYTES, false, schema);
+    q.query.source.options.skip_errors = skip;
     for (int file = 0; file < 2; file++) {
         test_reading reading = {.data = data->data, .bytes = data->bytes, .file = file != 0};
         hac_autofree char *got = test_read(&q.query, &reading);
@@ -60,7 +60,7 @@ static void check(const char *schema, const hac_text *data, bool skip, const cha
 /* ---- objects and columns ---- */
 
 static const struct {
-    const char *object, *type, *wanted; /* of the value; an error begins with '!' */
+    const char *object, *type, *wanted; /* of the value; `wanted` begins with '!' for an error */
 } objects[] = {
     /* whole numbers */
     {"01 ff", "i8", "-1"},
@@ -142,7 +142,7 @@ static const struct {
     {"07 00000000", "date", "-"},
     {"07 00000001 20", "i64", "!' ' is not a whole number (i64)"},
     {"07 00000002 ff fe", "string", "<2:\xff\xfe>"}, /* need not be UTF-8 */
-    /* bytes and what is laid out like them */
+    /* bytes, and types with the same layout */
     {"00 00000002 6162", "string", "<2:ab>"},
     {"00 00000002 6162", "bytes", "<2:ab>"},
     {"00 00000000", "bytes", "<0:>"},
@@ -192,7 +192,7 @@ static void test_columns(void **state)
     put_hex(&data, "08 00000003 03 00000002 07 00000001 61 01 03");
     put_int(&data, 2); /* a list; the last column is missing */
     put_hex(&data, "09 03 00000004 07 00000001 62 ff");
-    put_int(&data, 3); /* an object that no column asks for, below, and one that one does */
+    put_int(&data, 3); /* nested objects: one that no column asks for, and one that a column does */
     put_hex(&data, "08 00000003 03 00000005 09 08 00000001 01 01 ff 01 09");
     put_int(&data, 4);
     put_hex(&data, "08 00000000");
@@ -207,17 +207,17 @@ static void test_columns(void **state)
     check("a:i32 b:i32 c:string d:i8", &data, false,
           "1|2|<1:a>|3|\n2|4|<1:b>|-|\nerror: record 3, column c: a list where string is wanted", "all");
     test_query q;
-    test_query_make(&q, HAC_FORMAT_TYPEDBYTES, false, "a:i32 d:i8");
+    test_query_make(&q, HAC_INPUT_TYPEDBYTES, false, "a:i32 d:i8");
     q.positions[1] = 3;
     q.query.schema_columns = 4;
     test_reading reading = {.data = data.data, .bytes = data.bytes};
     hac_autofree char *two = test_read(&q.query, &reading);
     assert_string_equal(two,
                         "1|3|\n2|-|\n3|9|\n4|-|\nerror: record 5: the value has 4 elements instead of 3");
-    q.query.source.skip_errors = true;
+    q.query.source.options.skip_errors = true;
     hac_autofree char *skipping = test_read(&q.query, &reading);
     assert_string_equal(skipping, "1|3|\n2|-|\n3|9|\n4|-|\n7|-|\nskipped: 2");
-    test_query_make(&q, HAC_FORMAT_TYPEDBYTES, false, "a:i32");
+    test_query_make(&q, HAC_INPUT_TYPEDBYTES, false, "a:i32");
     hac_autofree char *keys = test_read(&q.query, &reading);
     assert_string_equal(keys, "1|\n2|\n3|\n4|\n5|\n6|\n7|\n");
     hac_text_clear(&data);
@@ -283,7 +283,7 @@ static void test_depth(void **state)
         for (int i = depth - 1; i >= 0; i--)
             put_hex(&data, i % 3 == 1 ? "ff" : "");
         test_query q;
-        test_query_make(&q, HAC_FORMAT_TYPEDBYTES, false, "key:string");
+        test_query_make(&q, HAC_INPUT_TYPEDBYTES, false, "key:string");
         q.query.schema_columns = 2;
         test_reading reading = {.data = data.data, .bytes = data.bytes};
         hac_autofree char *got = test_read(&q.query, &reading);
@@ -307,8 +307,8 @@ static void add_shown(hac_text *wanted, hac_text *data, size_t bytes, uint64_t v
     hac_text_addf(wanted, "<%zu:%s>|", bytes, text);
 }
 
-/* Texts and numbers in one column of strings, in runs, so that batches have the one, the other, or both; with
- * records in error between them when `bad`. */
+/* Texts and numbers in one string column, in runs, so that batches have only texts, only numbers, or both;
+ * with records in error between them if `bad`. */
 static size_t make_many(hac_text *data, hac_text *wanted, uint64_t *ends, size_t n, size_t longest, bool bad)
 {
     uint64_t seed = n + longest;
@@ -356,21 +356,21 @@ static void test_many(void **state)
         assert_non_null(ends);
         make_many(&data, &wanted, ends, n, sizes[i / 2].longest, i % 2 == 1);
         test_query q;
-        test_query_make(&q, HAC_FORMAT_TYPEDBYTES, false, "a:i64 b:f64 c:string d:string");
-        q.query.source.skip_errors = i % 2 == 1;
+        test_query_make(&q, HAC_INPUT_TYPEDBYTES, false, "a:i64 b:f64 c:string d:string");
+        q.query.source.options.skip_errors = i % 2 == 1;
         test_check_records(&q.query, &data, ends, n, wanted.data);
         hac_text_clear(&data);
         hac_text_clear(&wanted);
     }
 }
 
-/* The last bytes of a window lie in all parts of a record. */
+/* The window ends at all places of a record. */
 static void test_window_ends(void **state)
 {
     (void)state;
     const size_t block = (1u << 18) + 4096;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_TYPEDBYTES, false, "key:string value:i64");
+    test_query_make(&q, HAC_INPUT_TYPEDBYTES, false, "key:string value:i64");
     for (size_t less = 0; less < 40; less++) {
         hac_text data = HAC_TEXT_NONE, wanted = HAC_TEXT_NONE;
         add_shown(&wanted, &data, block - less - 10, 3);
@@ -392,18 +392,18 @@ static void test_window_ends(void **state)
 static void test_largest(void **state)
 {
     (void)state;
-    const size_t most = (size_t)64 << 20;
+    const size_t max = (size_t)64 << 20;
     test_query q;
-    test_query_make(&q, HAC_FORMAT_TYPEDBYTES, false, "key:i8 value:string");
+    test_query_make(&q, HAC_INPUT_TYPEDBYTES, false, "key:i8 value:string");
     for (size_t over = 0; over < 2; over++) {
-        size_t text = most + over - 2 - 5;
-        hac_autofree char *data = calloc(1, most + over);
+        size_t text = max + over - 2 - 5;
+        hac_autofree char *data = calloc(1, max + over);
         assert_non_null(data);
         data[0] = 1;
         data[2] = 7;
         for (int i = 0; i < 4; i++)
             data[3 + i] = (char)(text >> (24 - 8 * i));
-        hac_source_place place = {.fd = -1, .memory = (uint8_t *)data, .bytes = most + over};
+        hac_source_place place = {.fd = -1, .memory = (uint8_t *)data, .bytes = max + over};
         hac_source *source = NULL;
         hac_batch batch;
         hac_error err = HAC_ERROR_NONE;

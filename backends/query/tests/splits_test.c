@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splits as codelets take them: rounds with carries between give the bytes that one merge gives; what is no
- * split is refused. */
+/* Splits as codelets read them: rounds with carries in between give the same bytes as a single merge; invalid
+ * splits are refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +9,21 @@
 #include "base/random.h"
 #include "base/split_layout.h"
 #include "base/test_support.h"
-#include "proto/messages.h"
+#include "compile_support.h"
 #include "query/codelets.h"
 
 #define SETS_MAX   24
 #define PARTITIONS 8
 
 static size_t sets;
-static uint64_t region, room; /* of a partial, of a partition's groups */
+static uint64_t region, capacity; /* bytes of a partial's region, of a partition's groups */
 
 static uint64_t random_state = 11;
 
 static hac_status run(const char *name, const hac_task *task, hac_task_result *result, hac_error *err)
 {
-    static const hac_codelet table[] = {HAC_QUERY_CODELETS};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const hac_codelet *table = hac_query_codelets();
+    for (size_t i = 0; table[i].name != NULL; i++) {
         if (strcmp(table[i].name, name) != 0)
             continue;
         hac_status status = table[i].check(NULL, task, err);
@@ -51,13 +51,13 @@ static hac_span make_span(uint64_t bytes)
 
 /* ---- splits ---- */
 
-static char *data_sets[SETS_MAX]; /* each some lines */
+static char *data_sets[SETS_MAX]; /* some lines each */
 
 static void make_data(size_t n_sets, size_t lines, unsigned keys)
 {
     sets = n_sets;
     region = (lines * 400 + 65536) / 4096 * 4096;
-    room = region * n_sets / 4 / 64 * 64;
+    capacity = region * n_sets / 4 / 64 * 64;
     for (size_t i = 0; i < sets; i++) {
         char *to = data_sets[i] = malloc(lines * 64 + 1);
         assert_non_null(to);
@@ -79,7 +79,7 @@ static void free_data(void)
         free(data_sets[i]);
 }
 
-/* Data sets [first, first + n), behind a header. */
+/* Makes a split of data sets [first, first + n) after a header. */
 static hac_span make_split(const char *header, size_t first, size_t n)
 {
     hac_split_header h = {.magic = HAC_SPLIT_MAGIC, .n_sets = (uint32_t)n, .lines_before = 1};
@@ -119,36 +119,23 @@ typedef struct rounds {
 
 static void compile(rounds *r)
 {
-    static uint8_t spec_bytes[HAC_INLINE_MAX];
-    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
-    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
-    spec.schema = (char *)(uintptr_t)SCHEMA;
-    spec.group_by = (char *)(uintptr_t)r->group_by;
-    spec.select = (char *)(uintptr_t)r->select;
-    source.format = HAC_FORMAT_CSV;
-    source.header = 1;
-    spec.source = &source;
-    hac_span split = make_split(HEADER, 0, 1);
-    hac_task task = {.fd = -1,
-                     .inline_in = spec_bytes,
-                     .inline_in_bytes = hac__client__query_spec__pack(&spec, spec_bytes),
-                     .n_spans = 1,
-                     .n_params = HAC_QUERY_N_PARAMS};
-    task.params[HAC_QUERY_PARAM_SPLIT] = UINT64_C(1) << 32 | 1;
-    task.spans[0] = split;
+    const hac_query_text text = {.schema = SCHEMA,
+                                 .group_by = r->group_by,
+                                 .select = r->select,
+                                 .limit = UINT64_MAX,
+                                 .source = {.format = HAC_INPUT_CSV}};
+    size_t bytes = 0;
     r->result.inline_out = r->out;
-    good("query.compile", &task, &r->result);
-    memcpy(r->blob, r->out, r->result.inline_out_bytes);
+    assert_int_equal(compile_blob(&text, NULL, NULL, r->blob, &bytes, NULL, NULL), HAC_OK);
     r->task = (hac_task){.fd = -1,
                          .inline_in = r->blob,
-                         .inline_in_bytes = r->result.inline_out_bytes,
-                         .n_params = HAC_QUERY_N_PARAMS};
-    r->task.params[HAC_QUERY_PARAM_CHUNK] = 1;
-    r->task.params[HAC_QUERY_PARAM_REGION] = region;
-    r->task.params[HAC_QUERY_PARAM_PARTITIONS] = PARTITIONS;
-    r->task.params[HAC_QUERY_PARAM_GROUP_REGION] = room;
-    r->task.params[HAC_QUERY_PARAM_SEED] = 99;
-    free(split.data);
+                         .inline_in_bytes = bytes,
+                         .n_params = HAC_PARAMS_COUNT(hac_query_params)};
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->chunk = 1;
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->region = region;
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->partitions = PARTITIONS;
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->group_region = capacity;
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->seed = 99;
 }
 
 static void aggregate(rounds *r, size_t first, size_t n)
@@ -161,9 +148,10 @@ static void aggregate(rounds *r, size_t first, size_t n)
     t->spans[2] = split;
     t->first = 0;
     t->count = n;
-    t->params[HAC_QUERY_PARAM_FIRST_CHUNK] = r->held;
-    t->params[HAC_QUERY_PARAM_CHUNKS] = sets;
-    t->params[HAC_QUERY_PARAM_SPLIT] = r->generation << 32 | n;
+    HAC_EDIT_PARAMS(hac_query_params, t)->first_chunk = r->held;
+    HAC_EDIT_PARAMS(hac_query_params, t)->chunks = sets;
+    HAC_EDIT_PARAMS(hac_query_params, t)->generation = r->generation;
+    HAC_EDIT_PARAMS(hac_query_params, t)->data_sets = n;
     good("query.aggregate", t, &r->result);
     assert_true(r->result.values[HAC_AGGREGATE_VALUE_NEEDED] <= region);
     r->held += n;
@@ -179,14 +167,15 @@ static void merge(rounds *r, const char *codelet)
     t->spans[2] = r->carry;
     t->first = 0;
     t->count = PARTITIONS;
-    t->params[HAC_QUERY_PARAM_CHUNKS] = r->held;
-    t->params[HAC_QUERY_PARAM_SPLIT] = r->generation << 32;
-    t->params[HAC_QUERY_PARAM_CARRY] = r->generation > 1 ? room : 0;
+    HAC_EDIT_PARAMS(hac_query_params, t)->chunks = r->held;
+    HAC_EDIT_PARAMS(hac_query_params, t)->generation = r->generation;
+    HAC_EDIT_PARAMS(hac_query_params, t)->data_sets = 0;
+    HAC_EDIT_PARAMS(hac_query_params, t)->carry = r->generation > 1 ? capacity : 0;
     good(codelet, t, &r->result);
-    assert_true(r->result.values[1] <= room);
+    assert_true(r->result.values[1] <= capacity);
 }
 
-/* The other buffer becomes the carry; partials are overwritten from here on. */
+/* The other buffer becomes the carry; later partials overwrite the current ones. */
 static void carry(rounds *r)
 {
     merge(r, "query.carry");
@@ -198,7 +187,7 @@ static void carry(rounds *r)
     memset(r->partials.data, 0xdd, r->partials.bytes);
 }
 
-/* A first generation over all data sets; its partial sets are held, and the query is yet to be compiled. */
+/* Starts the first generation: partials of data sets are kept, and the query is compiled first. */
 static rounds *new_rounds(const char *group_by, const char *select)
 {
     rounds *r = calloc(1, sizeof *r);
@@ -210,18 +199,18 @@ static rounds *new_rounds(const char *group_by, const char *select)
     return r;
 }
 
-/* The result's bytes of all data sets, with a carry behind every `each` of them; 0: none. */
+/* The result's bytes for all data sets, with a carry after every `each` of them; 0: none. */
 static uint64_t result_of(const char *group_by, const char *select, size_t each, char *ret)
 {
     rounds *r = new_rounds(group_by, select);
-    r->carry = make_span(PARTITIONS * room);
-    r->groups = make_span(PARTITIONS * room);
-    hac_span end = make_span(8 * room);
+    r->carry = make_span(PARTITIONS * capacity);
+    r->groups = make_span(PARTITIONS * capacity);
+    hac_span end = make_span(8 * capacity);
     compile(r);
     for (size_t i = 0, n; i < sets; i += n) {
         n = each == 0 ? sets : each < sets - i ? each : sets - i;
         aggregate(r, i, n);
-        if (each != 0 && (i / each) % 3 != 1) /* some rounds end without */
+        if (each != 0 && (i / each) % 3 != 1) /* some rounds end without a carry */
             carry(r);
     }
     merge(r, "query.merge");
@@ -258,7 +247,7 @@ static const char *const every[] = {
 
 static void compare(const char *group_by, size_t step)
 {
-    char *want = malloc(8 * room), *got = malloc(8 * room), select[256];
+    char *want = malloc(8 * capacity), *got = malloc(8 * capacity), select[256];
     assert_non_null(want);
     assert_non_null(got);
     for (size_t i = 0; i < sizeof every / sizeof *every; i += step) {
@@ -273,7 +262,7 @@ static void compare(const char *group_by, size_t step)
     free(got);
 }
 
-/* Few groups, and none without rows before: partials are groups. */
+/* Few groups, none without rows: partials have groups. */
 static void test_groups(void **state)
 {
     (void)state;
@@ -285,7 +274,7 @@ static void test_groups(void **state)
     free_data();
 }
 
-/* Partials are rows in windows: nearly every row of the first two runs (query/partial.h) is a group. */
+/* Partials have rows in windows: nearly every row of the first two runs (query/partial.h) begins a group. */
 static void test_windows(void **state)
 {
     (void)state;
@@ -304,7 +293,7 @@ static void refuse(const hac_task *task, const char *codelet, const char *part)
         fail_msg("wanted \"%s\", got \"%s\"", part, err.message);
 }
 
-/* Every number of a split's head, spoilt. */
+/* Damages every number of a split's header. */
 static void test_damaged(void **state)
 {
     (void)state;
@@ -341,27 +330,28 @@ static void test_damaged(void **state)
     free_data();
 }
 
-/* A carry of another generation, or a damaged one, is not gone on with. */
+/* A carry of another generation, or a damaged one, is refused. */
 static void test_wrong_carry(void **state)
 {
     (void)state;
     make_data(SETS_MAX, 20, 10);
     rounds *r = new_rounds("k", "k, sum(v) as s");
-    r->carry = make_span(PARTITIONS * room);
-    r->groups = make_span(PARTITIONS * room);
+    r->carry = make_span(PARTITIONS * capacity);
+    r->groups = make_span(PARTITIONS * capacity);
     compile(r);
     aggregate(r, 0, 2);
     carry(r);
     aggregate(r, 2, 2);
     merge(r, "query.merge");
     hac_task task = r->task;
-    task.params[HAC_QUERY_PARAM_SPLIT] = UINT64_C(3) << 32;
+    HAC_EDIT_PARAMS(hac_query_params, &task)->generation = 3;
+    HAC_EDIT_PARAMS(hac_query_params, &task)->data_sets = 0;
     refuse(&task, "query.merge", "is damaged, or not there");
     task = r->task;
-    task.params[HAC_QUERY_PARAM_CARRY] = 2 * room;
+    HAC_EDIT_PARAMS(hac_query_params, &task)->carry = 2 * capacity;
     refuse(&task, "query.carry", "do not fit span 2");
-    task.params[HAC_QUERY_PARAM_CARRY] = 0;
-    task.params[HAC_QUERY_PARAM_SPLIT] = 0;
+    HAC_EDIT_PARAMS(hac_query_params, &task)->carry = 0;
+    HAC_EDIT_PARAMS(hac_query_params, &task)->generation = 0;
     refuse(&task, "query.carry", "no splits");
     task = r->task;
     task.n_spans = 2;
@@ -378,7 +368,7 @@ static void test_wrong_carry(void **state)
 #define RECORD      12
 #define SET_RECORDS 1000
 
-/* The records of data sets [first, first + n) of the file, the last one of which is shorter. */
+/* The records of data sets [first, first + n) of the file, the last of which is shorter. */
 static void aggregate_fixed(rounds *r, int fd, const uint8_t *bytes, uint64_t n_bytes, size_t first, size_t n)
 {
     hac_task *t = &r->task;
@@ -391,13 +381,14 @@ static void aggregate_fixed(rounds *r, int fd, const uint8_t *bytes, uint64_t n_
     t->spans[1] = (hac_span){0};
     t->first = 0;
     t->count = n;
-    t->params[HAC_QUERY_PARAM_FIRST_CHUNK] = first;
-    t->params[HAC_QUERY_PARAM_CHUNKS] = sets;
-    t->params[HAC_QUERY_PARAM_SPLIT] = UINT64_C(1) << 32 | n;
-    t->params[HAC_QUERY_PARAM_CHUNK] = set;
-    t->params[HAC_QUERY_PARAM_SOURCE_BYTES] = end - from;
-    t->params[HAC_QUERY_PARAM_FILE_OFFSET] = from;
-    t->params[HAC_QUERY_PARAM_BYTES_BEFORE] = from;
+    HAC_EDIT_PARAMS(hac_query_params, t)->first_chunk = first;
+    HAC_EDIT_PARAMS(hac_query_params, t)->chunks = sets;
+    HAC_EDIT_PARAMS(hac_query_params, t)->generation = 1;
+    HAC_EDIT_PARAMS(hac_query_params, t)->data_sets = n;
+    HAC_EDIT_PARAMS(hac_query_params, t)->chunk = set;
+    HAC_EDIT_PARAMS(hac_query_params, t)->source_bytes = end - from;
+    HAC_EDIT_PARAMS(hac_query_params, t)->file_offset = from;
+    HAC_EDIT_PARAMS(hac_query_params, t)->bytes_before = from;
     if (fd < 0) {
         hac_split_header h = {.magic = HAC_SPLIT_MAGIC, .n_sets = (uint32_t)n, .text_bytes = end - from};
         h.text_offset = (sizeof h + (n + 1) * 8 + 63) / 64 * 64;
@@ -416,29 +407,21 @@ static void aggregate_fixed(rounds *r, int fd, const uint8_t *bytes, uint64_t n_
 
 static void compile_fixed(rounds *r)
 {
-    static uint8_t spec_bytes[HAC_INLINE_MAX];
-    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
-    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
-    spec.schema = (char *)(uintptr_t) "k:i32,v:f64";
-    spec.group_by = (char *)(uintptr_t) "k";
-    spec.select = (char *)(uintptr_t) "k, sum(v) as s, sum(cast(k - 6 as u8)) as q";
-    source.format = HAC_FORMAT_FIXED;
-    spec.source = &source;
-    hac_task task = {.fd = -1,
-                     .inline_in = spec_bytes,
-                     .inline_in_bytes = hac__client__query_spec__pack(&spec, spec_bytes),
-                     .n_spans = 1,
-                     .n_params = HAC_QUERY_N_PARAMS};
+    const hac_query_text text = {.schema = "k:i32,v:f64",
+                                 .group_by = "k",
+                                 .select = "k, sum(v) as s, sum(cast(k - 6 as u8)) as q",
+                                 .limit = UINT64_MAX,
+                                 .source = {.format = HAC_INPUT_FIXED}};
+    size_t bytes = 0;
     r->result.inline_out = r->out;
-    good("query.compile", &task, &r->result);
-    memcpy(r->blob, r->out, r->result.inline_out_bytes);
+    assert_int_equal(compile_blob(&text, NULL, NULL, r->blob, &bytes, NULL, NULL), HAC_OK);
     r->task = (hac_task){.fd = -1,
                          .inline_in = r->blob,
-                         .inline_in_bytes = r->result.inline_out_bytes,
-                         .n_params = HAC_QUERY_N_PARAMS};
-    r->task.params[HAC_QUERY_PARAM_REGION] = region;
-    r->task.params[HAC_QUERY_PARAM_PARTITIONS] = PARTITIONS;
-    r->task.params[HAC_QUERY_PARAM_SEED] = 99;
+                         .inline_in_bytes = bytes,
+                         .n_params = HAC_PARAMS_COUNT(hac_query_params)};
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->region = region;
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->partitions = PARTITIONS;
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->seed = 99;
 }
 
 static void fails_at(const hac_task *task, const char *says)
@@ -463,8 +446,8 @@ static uint8_t *make_records(uint64_t n)
     return bytes;
 }
 
-/* The same bytes come of records in a file and in memory, wherever splits end; errors name records of the
- * whole source, and bytes of the file. */
+/* Records in a file and in memory give the same bytes, wherever splits end. Errors name records of the whole
+ * source and bytes of the file. */
 static void test_in_file(void **state)
 {
     (void)state;
@@ -489,15 +472,17 @@ static void test_in_file(void **state)
     aggregate_fixed(r, fd, NULL, n_bytes, 3, 4);
     hac_task good_task = r->task, task = good_task;
     static const struct {
-        size_t param;
+        size_t param; /* its offset */
         uint64_t value;
-    } bad[] = {
-        {HAC_QUERY_PARAM_SOURCE_BYTES, 0},        {HAC_QUERY_PARAM_CHUNK, 12},
-        {HAC_QUERY_PARAM_CHUNK, UINT64_MAX},      {HAC_QUERY_PARAM_SOURCE_BYTES, 5 * SET_RECORDS * RECORD},
-        {HAC_QUERY_PARAM_FILE_OFFSET, INT64_MAX}, {HAC_QUERY_PARAM_FILE_OFFSET, UINT64_MAX}};
+    } bad[] = {{offsetof(hac_query_params, source_bytes), 0},
+               {offsetof(hac_query_params, chunk), 12},
+               {offsetof(hac_query_params, chunk), UINT64_MAX},
+               {offsetof(hac_query_params, source_bytes), 5 * SET_RECORDS * RECORD},
+               {offsetof(hac_query_params, file_offset), INT64_MAX},
+               {offsetof(hac_query_params, file_offset), UINT64_MAX}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         task = good_task;
-        task.params[bad[i].param] = bad[i].value;
+        task.params[bad[i].param / sizeof *task.params] = bad[i].value;
         refuse(&task, "query.aggregate", "data sets of");
     }
     const int32_t five = 5;
@@ -512,7 +497,7 @@ static void test_in_file(void **state)
     free(r);
 }
 
-/* Where records end only their bytes say. */
+/* Only the bytes of these formats tell where records end. */
 static void test_no_text_in_file(void **state)
 {
     (void)state;

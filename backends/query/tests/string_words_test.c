@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings as two words: every length at every place of a page, the last bytes before one that cannot be read
- * too. */
+/* Strings as two words: every length at every place of a page, including the last bytes before an unreadable
+ * page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../src/string_words.h"
+#include "sources/string_words.h"
 
-/* By the definition in query/hash.h. */
+/* By the definition in codelet/hash.h. */
 static void words_by_definition(const uint8_t *p, uint32_t n, uint64_t ret[2])
 {
     uint8_t bytes[16] = {0};
@@ -34,7 +34,7 @@ static uint8_t *two_pages(size_t page)
     uint8_t *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     assert_int_equal(mprotect(memory + 2 * page, page, PROT_NONE), 0);
-    for (size_t i = 0; i < 2 * page; i++) /* no zeros: what is not masked out is seen */
+    for (size_t i = 0; i < 2 * page; i++) /* no zeros, so that bytes that are not masked out are seen */
         memory[i] = (uint8_t)(1 + i * 7 % 255);
     return memory;
 }
@@ -67,7 +67,7 @@ static void test_lengths(void **state)
     munmap(memory, 3 * page);
 }
 
-/* The word does not depend on what lies behind the string. */
+/* The words do not depend on the bytes behind the string. */
 static void test_surroundings(void **state)
 {
     (void)state;

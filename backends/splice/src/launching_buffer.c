@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM (UINT64_C(8) * HAC_BATCH_ROWS) /* records */
+#define FIRST_CAPACITY (UINT64_C(8) * HAC_BATCH_ROWS) /* records */
 
-/* Bytes of a record's value while records are added, and when the block is sealed. */
+/* Size of a record's value before and after sealing. */
 static size_t value_bytes(hac_value_type type)
 {
     return hac_kind_is_text(type.kind) ? sizeof(uint32_t) : hac_value_size(type);
@@ -37,7 +37,7 @@ void hac_launching_buffer_release(hac_launching_buffer *b)
         free(column->characters);
         *column = (hac_block_column){.type = column->type};
     }
-    b->records = b->room = 0;
+    b->records = b->capacity = 0;
 }
 
 void hac_launching_buffer_clear(hac_launching_buffer *b)
@@ -60,7 +60,7 @@ uint64_t hac_launching_buffer_memory(const hac_launching_buffer *b)
 {
     uint64_t bytes = 0;
     for (size_t c = 0; c < b->schema->n_fields; c++)
-        bytes += b->room * (value_bytes(b->columns[c].type) + 1) + b->columns[c].room;
+        bytes += b->capacity * (value_bytes(b->columns[c].type) + 1) + b->columns[c].capacity;
     return bytes;
 }
 
@@ -75,25 +75,25 @@ static hac_status reserve(uint8_t **memory, uint64_t bytes, hac_error *err)
     return HAC_OK;
 }
 
-/* One more than asked for: text has an offset more than records; bitmaps are made in place. */
+/* One more than requested: text has an additional offset; bitmaps are made in place. */
 static hac_status reserve_records(hac_launching_buffer *b, uint64_t records, hac_error *err)
 {
-    if (b->records + records <= b->room)
+    if (b->records + records <= b->capacity)
         return HAC_OK;
-    uint64_t room = b->room == 0 ? FIRST_ROOM : 2 * b->room;
+    uint64_t capacity = b->capacity == 0 ? FIRST_CAPACITY : 2 * b->capacity;
     hac_status status = HAC_OK;
     for (size_t c = 0; status == HAC_OK && c < b->schema->n_fields; c++) {
         hac_block_column *to = &b->columns[c];
-        status = reserve(&to->values, (room + 1) * value_bytes(to->type), err);
+        status = reserve(&to->values, (capacity + 1) * value_bytes(to->type), err);
         if (status == HAC_OK)
-            status = reserve(&to->validity, room, err);
+            status = reserve(&to->validity, capacity, err);
     }
     if (status == HAC_OK)
-        b->room = room;
+        b->capacity = capacity;
     return status;
 }
 
-/* The low bytes of each value: representations are wider than types (little-endian). */
+/* Copies the low bytes of each value: representations are wider than types (little-endian). */
 static void narrow(hac_value_type type, const void *from, size_t rows, uint8_t *to)
 {
     size_t size = hac_value_size(type), stored = hac_repr_size(hac_repr_of(type));
@@ -113,16 +113,17 @@ static void narrow(hac_value_type type, const void *from, size_t rows, uint8_t *
 
 static hac_status reserve_characters(hac_block_column *to, uint64_t bytes, hac_error *err)
 {
-    if (bytes <= to->room - to->n_characters)
+    if (bytes <= to->capacity - to->n_characters)
         return HAC_OK;
-    uint64_t room = 2 * to->room > to->n_characters + bytes ? 2 * to->room : to->n_characters + bytes;
-    hac_status status = reserve(&to->characters, room, err);
+    uint64_t capacity =
+        2 * to->capacity > to->n_characters + bytes ? 2 * to->capacity : to->n_characters + bytes;
+    hac_status status = reserve(&to->characters, capacity, err);
     if (status == HAC_OK)
-        to->room = room;
+        to->capacity = capacity;
     return status;
 }
 
-static void add_strings(hac_block_column *to, uint64_t first, const hac_vector *v, size_t rows)
+static void add_strings(hac_block_column *to, uint64_t first, const hac_column *v, size_t rows)
 {
     const hac_string_ref *refs = v->values;
     uint32_t *offsets = (uint32_t *)(void *)to->values + first;
@@ -138,7 +139,7 @@ static void add_strings(hac_block_column *to, uint64_t first, const hac_vector *
     to->n_characters = at;
 }
 
-static void add_states(hac_block_column *to, uint64_t first, const hac_vector *v, size_t rows)
+static void add_states(hac_block_column *to, uint64_t first, const hac_column *v, size_t rows)
 {
     if (v->states == NULL && !to->marked)
         return;
@@ -155,15 +156,15 @@ uint64_t hac_launching_buffer_batch_bytes(const hac_launching_buffer *b, const h
 {
     uint64_t bytes = 0;
     for (size_t c = 0; c < batch->n_columns; c++) {
-        const hac_vector *v = &batch->columns[c];
+        const hac_column *v = &batch->columns[c];
         bytes += batch->rows * value_bytes(b->columns[c].type) + batch->rows / 8;
         if (hac_kind_is_text(v->type.kind))
-            bytes += hac_vector_string_bytes(v, batch->rows);
+            bytes += hac_column_string_bytes(v, batch->rows);
     }
     return bytes;
 }
 
-/* Memory for all of a batch, so that it is added whole or not at all. */
+/* Allocates memory for the whole batch, so that it is added completely or not at all. */
 static hac_status reserve_batch(hac_launching_buffer *b, const hac_batch *batch, hac_error *err)
 {
     if (b->records + batch->rows > HAC_BLOCK_RECORDS_MAX)
@@ -174,7 +175,7 @@ static hac_status reserve_batch(hac_launching_buffer *b, const hac_batch *batch,
         hac_block_column *to = &b->columns[c];
         if (!hac_kind_is_text(to->type.kind))
             continue;
-        uint64_t bytes = hac_vector_string_bytes(&batch->columns[c], batch->rows);
+        uint64_t bytes = hac_column_string_bytes(&batch->columns[c], batch->rows);
         status = bytes > HAC_BLOCK_BYTES_MAX - to->n_characters
                      ? hac_fail(err, HAC_UNSUPPORTED, "a block of more than %llu bytes of text",
                                 (unsigned long long)HAC_BLOCK_BYTES_MAX)
@@ -189,7 +190,7 @@ hac_status hac_launching_buffer_add(hac_launching_buffer *b, const hac_batch *ba
     if (status != HAC_OK)
         return status;
     for (size_t c = 0; c < batch->n_columns; c++) {
-        const hac_vector *v = &batch->columns[c];
+        const hac_column *v = &batch->columns[c];
         hac_block_column *to = &b->columns[c];
         add_states(to, b->records, v, batch->rows);
         if (hac_kind_is_text(to->type.kind))
@@ -229,7 +230,7 @@ uint64_t hac_launching_buffer_bytes(const hac_launching_buffer *b)
     return bytes;
 }
 
-/* Eight bytes that are 0 or 1 become eight bits. */
+/* Packs eight bytes that are 0 or 1 into eight bits. */
 static uint8_t bits_of(const uint8_t *bytes)
 {
     uint64_t word;
@@ -237,7 +238,7 @@ static uint8_t bits_of(const uint8_t *bytes)
     return (uint8_t)((word * UINT64_C(0x0102040810204080)) >> 56);
 }
 
-/* In place. `flip`: 1 for states, whose zero is a valid record. */
+/* Packs in place. `flip`: 1 for states, where zero means valid. */
 static void make_bits(uint8_t *bytes, uint64_t records, uint8_t flip)
 {
     uint64_t i = 0;

@@ -6,53 +6,53 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "codelet/threads.h"
 #include "query/codelets.h"
-#include "query/pool.h"
 
-#define WORKING    2 /* WorkingBuffers: one at the device, one that is filled */
-#define WORK_ROOM  4 /* handed over and not taken: buffers, data sets that are too large */
-#define A_READER   2 /* LaunchingBuffers */
-#define SPARE_TIME 2 /* a LaunchingBuffer keeps so many times its share of the ring's memory */
+#define WORKING    2 /* WorkingBuffers: the device has one, the other is filled */
+#define WORK_ROOM  4 /* work that waits for the caller: buffers, and data sets that are too large */
+#define A_READER   2 /* LaunchingBuffers for each reader */
+#define SPARE_TIME 2 /* a LaunchingBuffer keeps this multiple of its share of the ring's memory */
 
 /* A LaunchingBuffer in the ring. */
 typedef struct slot {
     hac_launching_buffer buffer;
     uint64_t skipped;
-    uint64_t held; /* of the ring's bytes */
+    uint64_t held; /* bytes of the ring that it holds */
     bool too_large;
-    bool ready; /* its data set is through */
+    bool ready; /* its data set is complete */
     hac_error err;
 } slot;
 
-typedef struct reader {
+typedef struct block_reader {
     hac_pipeline *pipeline;
     hac_source *source;
     hac_stage preprocess;
     pthread_t thread;
-} reader;
+} block_reader;
 
 struct hac_pipeline {
     hac_pipeline_options options;
     const hac_schema *schema;
-    reader *readers;
-    unsigned n_readers, made; /* room; threads */
+    block_reader *readers;
+    unsigned n_readers, made; /* capacity; threads that run */
     pthread_t splicer_thread;
     bool has_splicer;
 
     pthread_mutex_t lock;
     pthread_cond_t readers_wake, splicer_wake, caller_wake;
     atomic_bool stop;
-    /* under the lock: */
+    /* Protected by the lock: */
     slot *ring; /* data set c is in slot c % n_ring */
     unsigned n_ring;
-    uint64_t claimed, end;              /* by readers; data sets */
-    uint64_t spliced;                   /* the next one of the splicer */
+    uint64_t claimed, end;              /* data sets: the next one for readers, the end */
+    uint64_t spliced;                   /* the splicer's next data set */
     uint64_t held;                      /* bytes in LaunchingBuffers */
-    bool is_free[WORKING];              /* neither filled, nor handed over, nor at the device */
-    hac_pipeline_work queue[WORK_ROOM]; /* handed over */
+    bool is_free[WORKING];              /* not being filled, not waiting for the caller, not at the device */
+    hac_pipeline_work queue[WORK_ROOM]; /* waits for the caller */
     unsigned first_work, n_work;
     hac_working_buffer *at_device;
-    bool through; /* nothing more is handed over: */
+    bool through; /* no more work follows: */
     hac_error err;
 
     /* the splicer's */
@@ -64,14 +64,14 @@ struct hac_pipeline {
 
 /* ---- reading: data sets to blocks ---- */
 
-static hac_status source_of(const hac_pipeline *p, reader *r, hac_error *err)
+static hac_status source_of(const hac_pipeline *p, block_reader *r, hac_error *err)
 {
     const hac_query_task *t = p->options.task;
     const hac_table *table = t->table.n_columns != 0 ? &t->table : NULL;
     return r->source != NULL ? HAC_OK : hac_source_open(t->query, &t->place, table, &r->source, err);
 }
 
-/* Room for more bytes in the ring. The data set whose turn it is never waits: the others wait for it. */
+/* Waits for memory in the ring. The data set whose turn it is never waits: the others wait for it. */
 static bool take_bytes(hac_pipeline *p, slot *s, uint64_t chunk, uint64_t bytes)
 {
     pthread_mutex_lock(&p->lock);
@@ -105,8 +105,8 @@ static hac_status add_batch(hac_pipeline *p, slot *s, uint64_t chunk, const hac_
     return s->too_large ? HAC_OK : status;
 }
 
-/* The next batch, and the time that it took. */
-static hac_status next_batch(reader *r, hac_batch *batch, hac_error *err)
+/* Reads the next batch and measures the time. */
+static hac_status next_batch(block_reader *r, hac_batch *batch, hac_error *err)
 {
     uint64_t from = hac_now_ns(), before = hac_source_reading(r->source).busy;
     hac_status status = hac_source_next(r->source, batch, err);
@@ -114,7 +114,7 @@ static hac_status next_batch(reader *r, hac_batch *batch, hac_error *err)
     return status;
 }
 
-static hac_status read_set(hac_pipeline *p, reader *r, slot *s, uint64_t chunk, hac_error *err)
+static hac_status read_set(hac_pipeline *p, block_reader *r, slot *s, uint64_t chunk, hac_error *err)
 {
     const hac_query_task *t = p->options.task;
     uint64_t first, end;
@@ -140,7 +140,7 @@ static hac_status read_set(hac_pipeline *p, reader *r, slot *s, uint64_t chunk, 
 }
 
 /* Reads a claimed data set into its slot. */
-static void fill_slot(hac_pipeline *p, reader *r, uint64_t chunk)
+static void fill_slot(hac_pipeline *p, block_reader *r, uint64_t chunk)
 {
     slot *s = &p->ring[chunk % p->n_ring];
     s->err = (hac_error)HAC_ERROR_NONE;
@@ -148,13 +148,13 @@ static void fill_slot(hac_pipeline *p, reader *r, uint64_t chunk)
     s->err.code = read_set(p, r, s, chunk, &s->err);
     pthread_mutex_lock(&p->lock);
     if (s->err.code != HAC_OK && chunk < p->end)
-        p->end = chunk + 1; /* what lies behind is not wanted any more */
+        p->end = chunk + 1; /* later data sets are not needed any more */
     s->ready = true;
     pthread_cond_signal(&p->splicer_wake);
     pthread_mutex_unlock(&p->lock);
 }
 
-/* The next data set, when the ring has a place for it. */
+/* Claims the next data set when the ring has a free slot. */
 static bool claim(hac_pipeline *p, uint64_t *ret)
 {
     pthread_mutex_lock(&p->lock);
@@ -162,9 +162,9 @@ static bool claim(hac_pipeline *p, uint64_t *ret)
         pthread_cond_wait(&p->readers_wake, &p->lock);
     bool any = !p->stop && p->claimed < p->end;
     if (any) {
-        uint64_t most = p->claimed + 1 - p->spliced, *value = &p->counters.values[HAC_SPLICE_BLOCKS_MOST];
+        uint64_t max = p->claimed + 1 - p->spliced, *value = &p->counters.values[HAC_SPLICE_BLOCKS_MAX];
         *ret = p->claimed++;
-        *value = most > *value ? most : *value;
+        *value = max > *value ? max : *value;
     }
     pthread_mutex_unlock(&p->lock);
     return any;
@@ -172,7 +172,7 @@ static bool claim(hac_pipeline *p, uint64_t *ret)
 
 static void *read_sets(void *argument)
 {
-    reader *r = argument;
+    block_reader *r = argument;
     uint64_t chunk;
     while (claim(r->pipeline, &chunk))
         fill_slot(r->pipeline, r, chunk);
@@ -192,7 +192,7 @@ static void hand_over(hac_pipeline *p, hac_pipeline_work work)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Hands over what was spliced; the other buffer is filled next. */
+/* Hands the spliced blocks to the caller; the other buffer is filled next. */
 static void trigger(hac_pipeline *p)
 {
     hac_working_buffer *b = &p->working[p->filling];
@@ -202,7 +202,7 @@ static void trigger(hac_pipeline *p)
     hand_over(p, (hac_pipeline_work){b, b->first_chunk});
 }
 
-/* The buffer that is filled; the device may still have it. */
+/* Waits for the buffer to fill, which the device may still have. */
 static hac_working_buffer *filling(hac_pipeline *p)
 {
     hac_working_buffer *b = &p->working[p->filling];
@@ -239,7 +239,8 @@ static void count_set(hac_pipeline *p, const slot *s, uint64_t chunk)
     p->counters.values[HAC_SPLICE_SPLICED_RECORDS] += s->buffer.records;
 }
 
-/* A block into a WorkingBuffer; in a pause the device gets what is there, and the same block goes in. */
+/* Puts a block into a WorkingBuffer. In a pause, the caller gets the buffer, and the block goes to the other
+ * one. */
 static hac_status splice(hac_pipeline *p, slot *s, uint64_t chunk, hac_error *err)
 {
     s->too_large |= !hac_splicer_fits(&p->splicer, hac_launching_buffer_bytes(&s->buffer), 1);
@@ -258,7 +259,7 @@ static hac_status splice(hac_pipeline *p, slot *s, uint64_t chunk, hac_error *er
     return status;
 }
 
-/* The block of the next data set. NULL: there is none. Without readers it is read here. */
+/* Returns the block of the next data set; NULL: there is none. Without readers, it is read here. */
 static slot *next_block(hac_pipeline *p)
 {
     uint64_t chunk;
@@ -293,7 +294,7 @@ static void end_splicing(hac_pipeline *p, const hac_error *err)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Splices one block. False: all are through, or one is in error. */
+/* Splices one block. False: there are no more, or an error has occurred. */
 static bool splice_next(hac_pipeline *p)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -364,7 +365,7 @@ void hac_pipeline_count(const hac_pipeline *p, hac_source_counters *reading, hac
     own.values[HAC_SPLICE_PAUSES] = p->splicer.pauses;
     own.values[HAC_SPLICE_TRIGGERS] = p->splicer.triggers;
     for (unsigned i = 0; i < p->n_readers; i++) {
-        const reader *r = &p->readers[i];
+        const block_reader *r = &p->readers[i];
         hac_stage_merge(&own.stages[HAC_STAGE_PREPROCESS], &r->preprocess);
         if (r->source == NULL)
             continue;

@@ -16,7 +16,7 @@ bool hac_splicer_fits(const hac_splicer *s, uint64_t bytes, uint64_t elements)
     return bytes <= s->capacity - s->first && elements <= s->elements;
 }
 
-/* The next block begins at an aligned address, which may lie behind the capacity. */
+/* The next block begins at an aligned offset, which may be beyond the capacity. */
 static uint64_t behind(uint64_t cursor, uint64_t bytes)
 {
     return (cursor + bytes + HAC_BLOCK_ALIGNMENT - 1) / HAC_BLOCK_ALIGNMENT * HAC_BLOCK_ALIGNMENT;

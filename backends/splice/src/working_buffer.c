@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_BLOCKS 4 /* of the first one's size that memory is taken for at first */
+#define FIRST_BLOCKS 4 /* memory is first allocated for this many blocks of the first one's size */
 #define WORD         sizeof(uint64_t)
 
 static uint64_t rounded(uint64_t bytes)
@@ -62,7 +62,7 @@ uint64_t hac_working_buffer_element(const hac_working_buffer *b, size_t block)
 
 /* ---- byte order ---- */
 
-/* Values of `size` bytes; `to` may be `from`. */
+/* Swaps values of `size` bytes; `to` may be `from`. */
 static void turn(const uint8_t *from, uint64_t bytes, size_t size, uint8_t *to)
 {
     for (uint64_t i = 0; size == 2 && i < bytes; i += 2) {
@@ -119,25 +119,26 @@ void hac_working_buffer_turn(hac_working_buffer *b)
 
 /* ---- blocks ---- */
 
-/* Memory for a block that ends at `end`; a buffer that is likely to get more is made larger at once. */
+/* Allocates memory for a block that ends at `end`; grows in large steps, since more blocks probably
+ * follow. */
 static hac_status grow(hac_working_buffer *b, uint64_t capacity, uint64_t end, uint64_t block, hac_error *err)
 {
-    if (end <= b->room)
+    if (end <= b->allocated)
         return HAC_OK;
-    uint64_t room = b->room == 0 ? end + (FIRST_BLOCKS - 1) * block : 2 * b->room;
-    room = rounded(room < end ? end : room > capacity ? capacity : room);
-    uint8_t *memory = aligned_alloc(HAC_BLOCK_ALIGNMENT, room);
+    uint64_t allocated = b->allocated == 0 ? end + (FIRST_BLOCKS - 1) * block : 2 * b->allocated;
+    allocated = rounded(allocated < end ? end : allocated > capacity ? capacity : allocated);
+    uint8_t *memory = aligned_alloc(HAC_BLOCK_ALIGNMENT, allocated);
     if (memory == NULL)
         return hac_fail_no_memory(err);
     if (b->n_blocks != 0)
         memcpy(memory, b->memory, b->bytes);
     free(b->memory);
     b->memory = memory;
-    b->room = room;
+    b->allocated = allocated;
     return HAC_OK;
 }
 
-/* Where the parts of column `c` of a block go; *at moves behind them. */
+/* Places the parts of column `c` of a block; *at moves behind them. */
 static void place_column(const hac_block_column *from, uint64_t records, hac_table_column *to, uint64_t *at)
 {
     *to = (hac_table_column){.type = from->type, .validity = HAC_TABLE_NONE, .values = *at};
@@ -169,7 +170,7 @@ static void write_element(hac_working_buffer *b, size_t block)
     uint64_t head[HAC_INDEX_WORDS] = {w->records, b->records, w->at, w->size};
     memcpy(element, head, sizeof head);
     for (size_t c = 0; c < b->schema->n_fields; c++) {
-        bool text = hac_kind_is_text(places[c].type.kind); /* kernels take bytes for what lies like them */
+        bool text = hac_kind_is_text(places[c].type.kind); /* kernels treat bytes like strings */
         uint64_t column[HAC_INDEX_COLUMN_WORDS] = {text ? HAC_KIND_STRING : places[c].type.kind,
                                                    places[c].validity, places[c].values, places[c].bytes,
                                                    places[c].n_bytes};

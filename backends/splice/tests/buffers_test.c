@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LaunchingBuffers and WorkingBuffers: what was added is found again, by the index and byte for byte, in both
+/* LaunchingBuffers and WorkingBuffers: added records are found again by the index, byte for byte, in both
  * byte orders. */
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static hac_field fields[] = {{.name = "a", .type = {.kind = HAC_KIND_I16}},
                              {.name = "d", .type = {.kind = HAC_KIND_STRING}}};
 static const hac_schema schema = {fields, 4};
 
-/* Batches of any size; nulls come late, so that columns without any exist as well. */
+/* Batches of any size; nulls come late, so that there are also columns without nulls. */
 static void fill(hac_launching_buffer *block, rows *r, uint64_t n, bool nulls)
 {
     static _Alignas(64) int64_t a[HAC_BATCH_ROWS];
@@ -63,7 +63,7 @@ static void fill(hac_launching_buffer *block, rows *r, uint64_t n, bool nulls)
             memcpy(text + used, r->d[row], d[i].length);
             used += d[i].length;
         }
-        hac_vector v[] = {
+        hac_column v[] = {
             {.type = fields[0].type, .values = a, .states = marked ? states_a : NULL},
             {.type = fields[1].type, .values = b},
             {.type = fields[2].type, .values = c},
@@ -117,7 +117,7 @@ static void check_block(const hac_working_buffer *w, size_t block, const rows *r
     }
 }
 
-/* Blocks at both orders: the device's reads are right, and those of the other order would be noticed. */
+/* Blocks in both byte orders: the device's reads are right, and reads in the other order would be noticed. */
 static void test_blocks(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_blocks(void **state)
         hac_working_buffer w;
         assert_int_equal(hac_working_buffer_rule(&schema, 6, 1 << 20, &splicer, &err), HAC_OK);
         assert_int_equal(hac_working_buffer_init(&w, &schema, &splicer, big, &err), HAC_OK);
-        for (int turn = 0; turn < 3; turn++) { /* buffers serve again */
+        for (int turn = 0; turn < 3; turn++) { /* buffers are reused */
             hac_launching_buffer block;
             assert_int_equal(hac_launching_buffer_init(&block, &schema, &err), HAC_OK);
             for (int i = 0; i < 6; i++) {
@@ -140,7 +140,7 @@ static void test_blocks(void **state)
             }
             assert_int_equal(w.first_chunk, 10);
             assert_int_equal(w.n_blocks, 6);
-            assert_true(w.bytes <= w.room && w.bytes <= splicer.capacity);
+            assert_true(w.bytes <= w.allocated && w.bytes <= splicer.capacity);
             for (size_t i = 0; i < 6; i++)
                 check_block(&w, i, &r[i], big);
             assert_int_equal(hac_working_buffer_put(&w, &splicer, &block, 16, 0, &err), HAC_AGAIN);
@@ -184,12 +184,12 @@ static void test_limits(void **state)
     assert_true(hac_launching_buffer_memory(&block) > 0);
     hac_launching_buffer_release(&block);
     assert_int_equal(hac_launching_buffer_memory(&block), 0);
-    fill(&block, &r, 20, false); /* it serves on */
+    fill(&block, &r, 20, false); /* it can still be used */
     hac_launching_buffer_clear(&block);
     assert_int_equal(hac_working_buffer_rule(&schema, UINT64_MAX / 8, 1, &splicer, &err), HAC_INVALID);
 }
 
-/* A query may read no column at all: count(). */
+/* A query may read no column: count(). */
 static void test_no_columns(void **state)
 {
     (void)state;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The pipeline: what comes out of it against the source read chunk by chunk, whatever the sizes and threads;
- * who waits for whom; errors, and ends before the end.
- */
+/* The pipeline: its output compared with the source read chunk by chunk, for all sizes and threads; who waits
+ * for whom; errors, and early ends. */
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +53,7 @@ static trial *trial_new(uint64_t lines, uint64_t chunk, uint64_t bad, bool skip_
         .schema = "k:u16,s:string,f:f64",
         .select = "sum(k) as a, count(s) as b, sum(f) as c",
         .limit = UINT64_MAX,
-        .source = {.format = HAC_FORMAT_CSV, .delimiter = ',', .skip_errors = skip_errors}};
+        .source = {.format = HAC_INPUT_CSV, .options = {.no_header = 1, .skip_errors = skip_errors}}};
     if (hac_query_compile(&query, NULL, &t->task.query, &err) != HAC_OK)
         fail_msg("%s", err.message);
     t->text = text_of(lines, bad);
@@ -108,7 +106,7 @@ static void add_batch(hac_text *out, const hac_batch *batch)
 {
     for (size_t r = 0; r < batch->rows; r++) {
         for (size_t c = 0; c < batch->n_columns; c++) {
-            const hac_vector *v = &batch->columns[c];
+            const hac_column *v = &batch->columns[c];
             uint64_t word = 0;
             memcpy(&word, (const uint8_t *)v->values + r * 8, 8);
             if (v->states != NULL && v->states[r] != HAC_ROW_OK)
@@ -122,7 +120,7 @@ static void add_batch(hac_text *out, const hac_batch *batch)
     }
 }
 
-/* One chunk by the source itself. */
+/* Reads one chunk with the source itself. */
 static void add_chunk(hac_text *out, const hac_query_task *task, uint64_t chunk)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -160,7 +158,7 @@ static char *by_source(const hac_query_task *task, uint64_t first, uint64_t n)
     return finished(&out);
 }
 
-/* Data sets that are too large are read by the source. What the counters say is checked against what came. */
+/* Data sets that are too large are read with the source. Compares the counters with the output. */
 static char *by_pipeline(const hac_pipeline_options *options, uint64_t *ret_too_large)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -189,7 +187,7 @@ static char *by_pipeline(const hac_pipeline_options *options, uint64_t *ret_too_
         blocks += work.buffer->n_blocks;
         records += work.buffer->records;
         fill = work.buffer->bytes > fill ? work.buffer->bytes : fill;
-        memset(work.buffer->memory, 0x55, work.buffer->bytes); /* nobody reads it any more */
+        memset(work.buffer->memory, 0x55, work.buffer->bytes); /* it is not read any more */
     }
     assert_int_equal(status, HAC_NOT_FOUND);
     assert_int_equal(next, options->first + options->n);
@@ -204,7 +202,7 @@ static char *by_pipeline(const hac_pipeline_options *options, uint64_t *ret_too_
     assert_true(v[HAC_SPLICE_PAUSES] + *ret_too_large + 1 >= v[HAC_SPLICE_TRIGGERS]);
     assert_int_equal(v[HAC_SPLICE_FILL], fill);
     assert_true(v[HAC_SPLICE_FILL] <= v[HAC_SPLICE_CAPACITY]);
-    assert_true(options->ring == 0 || v[HAC_SPLICE_BLOCKS_MOST] <= options->ring);
+    assert_true(options->ring == 0 || v[HAC_SPLICE_BLOCKS_MAX] <= options->ring);
     for (int i = 0; i < HAC_STAGE_MAP; i++)
         assert_true(counters.stages[i].first <= counters.stages[i].last);
     assert_true(counters.stages[HAC_STAGE_PREPROCESS].busy > 0);
@@ -256,13 +254,14 @@ static void test_skipped(void **state)
     trial_free(t);
 }
 
-/* All in front of the data set in error is given, then the message; it is the lowest of two. */
+/* All data sets before the one in error are returned, then the message; of two errors, that of the lower
+ * one. */
 static void test_error(void **state)
 {
     (void)state;
     for (int alone = 0; alone < 2; alone++) {
         trial *t = trial_new(5000, 2000, 3000, false);
-        char *second = t->text + strlen(t->text) - 400; /* another one, behind */
+        char *second = t->text + strlen(t->text) - 400; /* another one, later */
         second[strcspn(second, "\n") + 1] = 'y';
         hac_error err = HAC_ERROR_NONE;
         hac_pipeline_options options = {
@@ -277,13 +276,13 @@ static void test_error(void **state)
         assert_int_equal(status, HAC_FAILED);
         assert_non_null(strstr(err.message, "line 3001, column k"));
         assert_true(rows <= 3000 && rows > 2800);
-        assert_int_equal(hac_pipeline_next(pipeline, &work, &err), HAC_FAILED); /* it stays so */
+        assert_int_equal(hac_pipeline_next(pipeline, &work, &err), HAC_FAILED); /* it stays like this */
         hac_pipeline_free(pipeline);
         trial_free(t);
     }
 }
 
-/* Freed at any time: nobody hangs, nothing is lost. */
+/* Freed at any time: no thread hangs, no memory is lost. */
 static void test_freed(void **state)
 {
     (void)state;
@@ -317,12 +316,12 @@ static void count_begun(void *context, uint64_t chunk)
         usleep(*(useconds_t *)context);
 }
 
-/* Waits until readers have stopped behind `least` data sets, or have begun more than `most`. On a busy
- * machine they may pause before. */
-static uint64_t settled(uint64_t least, uint64_t most)
+/* Waits until readers have stopped after `least` data sets, or have begun more than `most`. On a busy machine
+ * they may pause earlier. */
+static uint64_t settled(uint64_t min, uint64_t max)
 {
     uint64_t before = 0, same = 0;
-    for (int looks = 0; looks < 6000 && (same < 20 || before < least) && before <= most; looks++) {
+    for (int looks = 0; looks < 6000 && (same < 20 || before < min) && before <= max; looks++) {
         usleep(5000);
         uint64_t now = atomic_load(&begun);
         same = now == before ? same + 1 : 0;
@@ -347,7 +346,7 @@ static void test_slow_device(void **state)
     /* two buffers of two blocks, and a ring of three blocks; nothing is at the device */
     assert_int_equal(settled(7, 7), 7);
     assert_int_equal(hac_pipeline_next(pipeline, &work, &err), HAC_OK);
-    assert_int_equal(settled(7, 7), 7); /* it is at work: its buffer is not free */
+    assert_int_equal(settled(7, 7), 7); /* the device works: its buffer is not free */
     assert_int_equal(hac_pipeline_next(pipeline, &work, &err), HAC_OK);
     assert_int_equal(settled(9, 9), 9); /* one buffer more */
     while (hac_pipeline_next(pipeline, &work, &err) == HAC_OK)
@@ -357,7 +356,7 @@ static void test_slow_device(void **state)
     trial_free(t);
 }
 
-/* The bytes of the ring are bounded, too; the data set whose turn it is always goes on. */
+/* The bytes of the ring are limited, too; the data set whose turn it is always continues. */
 static void test_bytes_bounded(void **state)
 {
     (void)state;
@@ -382,7 +381,7 @@ static void test_bytes_bounded(void **state)
     trial_free(t);
 }
 
-/* Readers are slow: the device gets every buffer that is full, and the last one that is not. */
+/* Readers are slow: the device gets every full buffer, and the last one, which is not full. */
 static void test_slow_reader(void **state)
 {
     (void)state;
@@ -394,7 +393,7 @@ static void test_slow_reader(void **state)
     hac_autofree char *expected = by_source(&t->task, 0, t->task.chunks);
     hac_autofree char *got = by_pipeline(&options, &too_large);
     assert_string_equal(got, expected);
-    /* the first full buffer is there long before the last data set is begun */
+    /* the first full buffer is ready long before the last data set begins */
     hac_error err = HAC_ERROR_NONE;
     hac_pipeline *pipeline;
     hac_pipeline_work work;

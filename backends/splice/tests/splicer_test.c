@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The splicer's rule: examples by hand, then random sequences of blocks against what must always hold. */
+/* The splicer's rule: examples, then random sequences of blocks with invariants. */
 #include <string.h>
 
 #include "base/random.h"
@@ -33,12 +33,12 @@ static void test_example(void **state)
     assert_int_equal(at, 128);
     assert_int_equal(hac_splicer_put(&s, 500, 4, &at, &err), HAC_OK);
     assert_int_equal(at, 128 + 448); /* aligned */
-    /* a pause: asking again changes nothing, and is no second pause */
+    /* a pause: asking again changes nothing and is not a second pause */
     assert_int_equal(hac_splicer_put(&s, 90, 1, &at, &err), HAC_AGAIN);
     assert_int_equal(hac_splicer_put(&s, 90, 1, &at, &err), HAC_AGAIN);
     assert_int_equal(s.pauses, 1);
     assert_int_equal(s.triggers, 0);
-    /* no other block overtakes it, though it would fit */
+    /* no other block may overtake it, even if it fits */
     assert_int_equal(hac_splicer_put(&s, 10, 1, &at, &err), HAC_INTERNAL);
     assert_true(hac_splicer_trigger(&s));
     assert_int_equal(s.cursor, 128);
@@ -46,7 +46,7 @@ static void test_example(void **state)
     assert_int_equal(at, 128);
     assert_int_equal(s.blocks, 3);
     assert_int_equal(s.highest, 128 + 448 + 500);
-    /* the end of the split: what is there runs, once */
+    /* the end of the split: the blocks run once */
     assert_true(hac_splicer_trigger(&s));
     assert_false(hac_splicer_trigger(&s));
     assert_int_equal(s.triggers, 2);
@@ -63,7 +63,7 @@ static void test_index_full(void **state)
     assert_true(hac_splicer_trigger(&s));
     assert_int_equal(hac_splicer_put(&s, 1, 2, &at, &err), HAC_OK);
     assert_int_equal(at, 0);
-    /* a block of no bytes still has its element */
+    /* an empty block has its element, too */
     assert_int_equal(hac_splicer_put(&s, 0, 1, &at, &err), HAC_OK);
     assert_int_equal(hac_splicer_put(&s, 0, 1, &at, &err), HAC_AGAIN);
 }
@@ -86,9 +86,9 @@ static void test_too_large(void **state)
     assert_int_equal(hac_splicer_init(&bad, 0, UINT64_MAX, 1, &err), HAC_INVALID);
 }
 
-/* What the device would see: blocks of one buffer, and what it has been given in all. */
+/* What the device sees: the blocks of one buffer, and all blocks so far. */
 typedef struct device {
-    uint64_t begins[64], ends[64]; /* of the blocks in the buffer */
+    uint64_t begins[64], ends[64]; /* for the blocks in the buffer */
     uint64_t n, elements;
     uint64_t done; /* blocks that it has run */
     uint64_t triggers, pauses;
@@ -103,7 +103,7 @@ static void trigger(hac_splicer *s, device *d)
     assert_int_equal(s->cursor, s->first);
 }
 
-/* Block `number` went in at `at`: behind all others, within the buffer, in its order. */
+/* Checks block `number` at offset `at`: after all others, within the buffer, in order. */
 static void note_block(const hac_splicer *s, device *d, uint64_t number, uint64_t at, uint64_t bytes,
                        uint64_t elements)
 {
@@ -127,14 +127,14 @@ static void run_sequence(void)
     for (uint64_t i = 0; i < blocks; i++) {
         uint64_t bytes = dice(largest + 1), elements = 1 + dice(dice(4) ? 2 : s.elements + 2), at;
         bool fits = bytes <= capacity - first && elements <= s.elements;
-        bool room = fits && s.cursor + bytes <= capacity && s.used + elements <= s.elements;
+        bool fits_now = fits && s.cursor + bytes <= capacity && s.used + elements <= s.elements;
         hac_status status = hac_splicer_put(&s, bytes, elements, &at, &err);
         if (!fits) {
             assert_int_equal(status, HAC_UNSUPPORTED);
             refused++;
             continue;
         }
-        assert_int_equal(status, room ? HAC_OK : HAC_AGAIN);
+        assert_int_equal(status, fits_now ? HAC_OK : HAC_AGAIN);
         if (status == HAC_AGAIN) {
             d.pauses++;
             trigger(&s, &d);

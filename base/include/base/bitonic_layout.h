@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bitonic network's arithmetic, shared by the planner (which cuts a sort into tasks) and the codelets
- * (which cut a task into passes over memory). Pure functions; see docs/flows/sort.md and CN103514042.
+ * (which cut a task into passes over memory). Pure functions; see docs/flows/sort.md.
  *
  * The network sorts m items with n = ⌈log2 m⌉ merge subsets; subset p (1 … n) forms sorted runs of 2^p and
  * has p steps, numbered through the network from 1: p(p-1)/2 + 1 … p(p+1)/2. Its first step compares item i
@@ -34,6 +34,18 @@ typedef struct hac_bitonic_limits {
     uint64_t max_allocation;      /* bytes of one window; 0: no limit */
     bool simt;
 } hac_bitonic_limits;
+
+/* Parameters of the codelets bitonic.*. */
+typedef struct hac_bitonic_params {
+    uint64_t items;                 /* of the whole sort, 1 … 2^48 */
+    uint64_t index_bytes;           /* hac_bitonic_index, as the codelet's name says */
+    uint64_t block_log2;            /* items of a block: hac_bitonic_tile_log2 … 20 */
+    uint64_t first_step, last_step; /* bitonic.steps: steps of the network */
+    uint64_t subset;                /* bitonic.merge, bitonic.tail */
+    uint64_t step;                  /* bitonic.merge: the first step, counted from 1 within the subset */
+    uint64_t steps;                 /* bitonic.merge: from `step` on; bitonic.tail: the subset's last ones */
+    uint64_t slice, slices;         /* bitonic.merge: a share of the columns of all rows; 0 of 1: all */
+} hac_bitonic_params;
 
 /* Longest sort: step and item numbers stay far from overflow. */
 #define HAC_BITONIC_MAX_SUBSET 48
@@ -78,11 +90,11 @@ static inline uint32_t hac_bitonic_group_log2(uint32_t s)
 /* The largest group of steps s0 … s1. */
 static inline uint32_t hac_bitonic_groups_log2(uint32_t s0, uint32_t s1)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t s = s0; s <= s1; s++)
-        if (hac_bitonic_group_log2(s) > most)
-            most = hac_bitonic_group_log2(s);
-    return most;
+        if (hac_bitonic_group_log2(s) > max)
+            max = hac_bitonic_group_log2(s);
+    return max;
 }
 
 /* Bytes of an item in the work buffer. */

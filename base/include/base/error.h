@@ -19,7 +19,7 @@ hac_status hac_error_prefix(hac_error *err, const char *fmt, ...) HAC_PRINTF(2, 
 /* "out of memory", in one place. */
 hac_status hac_fail_no_memory(hac_error *err);
 
-/* The exit code that CONTRACT fixes for a status: 0, 1, 2, 3, 4 or 130. */
+/* The exit code for a status: 0, 1, 2, 3, 4 or 130. */
 int hac_status_exit_code(hac_status status);
 
 /* Stable lower-case name of a status: "ok", "failed", "invalid" … */

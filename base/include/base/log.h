@@ -45,7 +45,7 @@ static inline hac_log_subject hac_log_device(const char *device)
 /* Records of a kind that no user has caused, and lines that a user's executors write: so many a minute. */
 #define HAC_LOG_NOBODYS_BURST 64
 
-/* Called once at start, before threads: component name ("hacd", "hac-executor cpu.0"), least level shown. */
+/* Called once at start, before threads: component name ("hacd", "hac-executor cpu.0"), lowest level shown. */
 void hac_log_init(const char *component, hac_log_level level);
 void hac_log_set_level(hac_log_level level);
 

@@ -26,7 +26,7 @@ uint64_t hac_memory_cgroup_limit(const char *self, const char *root);
 
 /* Bytes that this cgroup can take more before its limit, or that of one around it, is reached; UINT64_MAX: it
  * has none, or it cannot be known here. */
-uint64_t hac_memory_cgroup_room(const char *self, const char *root);
+uint64_t hac_memory_cgroup_available(const char *self, const char *root);
 
 /* Bytes of memory that this process can have: the machine's RAM, or its cgroup's limit, whichever is less; 0:
  * it cannot be known here. */

@@ -10,13 +10,13 @@
 #include <hac/op.h>
 #include <hac/type.h>
 
+#include "base/limits.h"
 #include "base/value.h"
 
 /* Limits of a graph of sub-operators (SubmitOps). */
 #define HAC_OPS_BUFFERS_MAX 32
 #define HAC_OPS_TASKS_MAX   512
 #define HAC_OPS_AFTER_MAX   64
-#define HAC_OPS_SPANS_MAX   16
 #define HAC_OPS_CODELET_MAX 31
 #define HAC_OPS_LOG_MAX     16384 /* bytes of lines for the job's log in one message */
 #define HAC_OPS_VALUES_NONE 255   /* in place of the number of a task's values: it has failed */
@@ -30,9 +30,20 @@ hac_type hac_op_type(const char *codelet, const hac_op_operand *operands, size_t
 /* Bytes of an element of `kind` in a vector, 0 for what vectors do not have. */
 size_t hac_op_element_size(unsigned kind);
 
-/* Whether vectors of the template are values[rows × columns] and nothing else. */
+/* How vectors of a template lie in memory. */
+typedef struct hac_op_layout {
+    bool dense;          /* values[rows × columns] and nothing else; others have values[entries] */
+    bool offsets;        /* offsets[rows + 1]: the entries of each row */
+    uint8_t index_bytes; /* of each of indices[entries]; 0: no indices */
+    bool text;           /* elements are texts, others are numbers */
+    bool columns;        /* there may be several columns */
+    bool one_row;
+} hac_op_layout;
+
+/* The layout of a hac_vector_template. All of it is zero if there is no such template. */
+const hac_op_layout *hac_op_layout_of(unsigned form);
 bool hac_op_form_is_dense(unsigned form);
-/* Whether they have entries beside their rows: all templates that are not dense. */
+/* Whether vectors of the template have entries: all templates that are not dense do. */
 bool hac_op_form_has_entries(unsigned form);
 
 /* Bytes of each part that a vector of this template, kind, rows, columns and entries has; 0: it has none. */

@@ -1,235 +1,274 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the planner and the codelets of a query agree on: tasks, their spans, parameters and values.
+ * What the planner and the codelets of a query agree on: tasks, their spans, their parameters and the values
+ * that they report.
  *
- * The input is cut into *chunks*, numbered over all sources; where they are cut depends on the data only,
- * never on devices. A chunk of text owns the records that start in it. Aggregating a chunk gives a *partial*:
- * its groups, ordered by hash partition, in the chunk's own region of the buffer "partials". Merging a
- * partition adds up that partition of all partials in chunk order, so sums do not depend on who made what.
- * Every task has as its inline data what query.compile gave back, byte for byte: the compiled query and, of a
- * table source, the table's description. A parquet source is cut by rows; how many it has query.compile says
- * of the first file, query.footer of each other one. The inline data of query.compile is the packed
- * hac.client.QuerySpec; that of query.whole may be, too: it then compiles first.
+ * The input is cut into *chunks*, which are numbered over all sources. Where a chunk begins depends only on
+ * the data, never on the devices. A chunk of text owns the records that start in it. A parquet source is cut
+ * by rows; query.footer reports how many rows each file has.
  *
- *   codelet          range over      spans (R read, W written)          params
- *   query.compile    -               0 table R                           0 source bytes, 1 inline
- *   query.footer     -               0 table R                           common   (parquet, several files)
- *   query.quotes     chunks          0 quotes W                          common
- *   query.aggregate  chunks          0 partials W, 1 quotes R, 2 table R common
- *   hash.aggregate   chunks          the same, on the device (flow C)    common
- *   query.merge      partitions      0 partials R, 1 groups W, 2 carry R common
- *   query.carry      partitions      0 partials R, 1 carry W, 2 carry R  common   (splits)
- *   query.finish     -               0 groups R, 1 result W              common
- *   query.rows       chunks          0 rows W, 1 quotes R, 2 table R     common   (no aggregation)
- *   query.gather     -               0 rows R, 1 result W                common
- *   query.whole      -               0 result W, 1 table R               common   (small jobs: all in one)
+ * Aggregating a chunk gives a *partial*: the groups of the chunk, ordered by hash partition, in the chunk's
+ * own region of the buffer "partials". A merge task takes one partition of all partials and adds the partials
+ * up in chunk order, so sums do not depend on which device aggregated which chunk.
  *
- * A span that a job has no use for has length 0. A task reads its source from its descriptor, or from the
- * span "table" (HAC_FORMAT_TABLE, or the text itself, already in pool memory), or, query.compile and
- * query.whole only, from behind the spec or the compiled query in its inline data. query.compile reads no
- * more of it than a header line, or what a schema is inferred from. Inline data is at most
- * HAC_QUERY_INLINE_MAX bytes.
+ *   codelet          range over   spans (R read, W written)               used for
+ *   query.describe   -            0 result W, 1 table R                   finding a source's columns
+ *   query.footer     -            0 table R                               parquet
+ *   query.quotes     chunks       0 quotes W                              csv with quotes
+ *   query.aggregate  chunks       0 partials W, 1 quotes R, 2 table R     aggregation on the host
+ *   hash.aggregate   chunks       0 partials W, 1 quotes R, 2 table R     aggregation on a device
+ *   query.merge      partitions   0 partials R, 1 groups W, 2 carry R     aggregation
+ *   query.carry      partitions   0 partials R, 1 carry W, 2 carry R      aggregation of splits
+ *   query.finish     -            0 groups R, 1 result W                  aggregation
+ *   query.rows       chunks       0 rows W, 1 quotes R, 2 table R         queries without aggregation
+ *   query.gather     -            0 rows R, 1 result W                    queries without aggregation
+ *   query.order      parts        0 rows R, 1 parts W                     rows in an order, instead of
+ * query.gather query.join       parts        0 parts R, 1 result W                   rows in an order,
+ * instead of query.gather query.whole      -            0 result W, 1 table R                   small jobs:
+ * one task does all
  *
- * Spans are whole buffers. A range over chunks counts those of its source from 0: chunk i of the source has
- * the number c = FIRST_CHUNK + i among all. Its region of partials (or rows) begins at c × REGION; the quotes
- * in it are element c of the array of uint64_t "quotes". A range over partitions counts from 0; partition p's
- * region of groups begins at p × GROUP_REGION.
+ * All tasks of a query have the same parameters (hac_query_params). Their inline data is the compiled query,
+ * byte for byte as the client sent it (expr/query_blob.h). The inline data of query.describe is a packed
+ * hac.client.DescribeInput instead. Inline data is at most HAC_QUERY_INLINE_MAX bytes.
  *
- * query.whole with a result span of length 0 gives the result inline, when it is at most 32 KiB.
+ * A task reads its source from its descriptor, or from the span "table" (columns of a table, or text in pool
+ * memory). The source of query.whole and query.describe may also follow the query in the inline data.
+ * query.describe reads the header line, the records that types are inferred from, or a footer. It and
+ * query.whole return a result of at most 32 KiB inline if their result span has length 0.
  *
- * A job whose input comes in splits (base/split_layout.h) runs in *rounds*: its spans "table" are splits, or
- * its tasks' descriptors have them (records of fixed width: no span, bytes SOURCE_BYTES from FILE_OFFSET on).
- * A chunk is a data set, and their partials are kept until there is no room for more. query.carry then merges
- * them with what earlier ones left, the carry, to a new carry: the groups of partition p as a partial
- * (query/partial.h) at p × GROUP_REGION, in place of rows. The last round's query.merge adds the carry (its
- * regions are of CARRY bytes) before all partials, so that the result is that of a single merge, to the bit.
+ * Spans are whole buffers; a span that a job does not need has length 0. A range over chunks counts the
+ * chunks of the task's source from 0. Chunk i of the source has the number c = first_chunk + i among all
+ * chunks. Its region of partials (or rows) begins at byte c × region. Its entry in "quotes", an array of
+ * uint64_t, has the index c. A range over partitions counts from 0. The groups of partition p begin at byte
+ * p × group_region.
  *
- * With several passes each merge's span of groups is its pass's part of one buffer; query.finish gets all of
- * them, and partitions × passes as its number of partitions.
+ * A job whose input comes in splits (base/split_layout.h) runs in *rounds*. The spans "table" of its tasks
+ * are splits. For records of fixed width in a file there is no span: the tasks have the file's descriptor,
+ * and read source_bytes bytes from file_offset on. Each data set (split_layout.h) is one chunk. Partials are
+ * kept until there is no space for more. Then query.carry merges the partials with the carried state of
+ * earlier rounds into a new carried state, the *carry*. It holds the groups of partition p as a partial
+ * (query/partial.h) that begins at byte p × group_region. The query.merge of the last round adds the carry
+ * before all partials; a partition's region in that carry has `carry` bytes. The result is therefore that of
+ * a single merge, to the bit.
+ *
+ * If a query counts distinct values (expr/distinct_query.h), partials are those of its pairs, and the regions
+ * of "groups" hold counts of pairs as partials. query.finish merges them.
+ *
+ * Rows in an order come in *parts* of part_rows rows each (of the result, in its order). query.rows appends a
+ * sorted run to each chunk's rows. query.order finds the rows of a part in all runs by their ranks and writes
+ * them as they will be in the result to the part's region, which begins at byte p × group_region of "parts";
+ * query.join copies the parts to the result. `partitions` is the number of parts, part_rows × partitions at
+ * least the number of rows; the last parts may be empty.
+ *
+ * If the groups are made in several passes over key ranges, the groups span of each merge is the part of one
+ * buffer that belongs to its pass. query.finish gets the parts of all passes, and its number of partitions is
+ * partitions × passes.
  */
 #ifndef BASE_QUERY_LAYOUT_H
 #define BASE_QUERY_LAYOUT_H
 
 #include <stdint.h>
 
-#define HAC_QUERY_INLINE_MAX 49152 /* a compiled query (32 KiB), and a source of 16 KiB behind it */
+#include "base/task_params.h"
 
-/* Parameters, the same list for all tasks of a query. */
-typedef enum hac_query_param {
-    HAC_QUERY_PARAM_SOURCE_BYTES = 0, /* of this task's source (file, or text in memory); rows for a table */
-    HAC_QUERY_PARAM_CHUNK,            /* bytes of a chunk; rows for a table */
-    HAC_QUERY_PARAM_FIRST_CHUNK,      /* number of the source's first chunk among all */
-    HAC_QUERY_PARAM_CHUNKS,           /* of all sources */
-    HAC_QUERY_PARAM_REGION,           /* bytes of one chunk's region of partials, or of rows */
-    HAC_QUERY_PARAM_PARTITIONS,       /* a power of two, 1 … 4096 */
-    HAC_QUERY_PARAM_GROUP_REGION,     /* bytes of one partition's region of groups */
-    HAC_QUERY_PARAM_SEED,             /* of the hash: random, one a job */
-    HAC_QUERY_PARAM_PASS,   /* key-range pass: low 32 bits which, high 32 bits of how many (0: one) */
-    HAC_QUERY_PARAM_METHOD, /* hac_query_method bits, from bit 16 on sample per mille, from 32 on hot-key
-                             * share per mille */
-    HAC_QUERY_PARAM_SHAPE,  /* flow C: low 32 bits work-groups, high 32 bits work-items; 0: the device's */
-    HAC_QUERY_PARAM_INLINE, /* bytes of the compiled query at the front of the inline data; 0: all of it */
-    HAC_QUERY_PARAM_FILE_BYTES, /* parquet, whose source bytes are rows: bytes of the file */
-    HAC_QUERY_PARAM_SPLIT, /* low 32 bits: data sets of the split that the source is; high 32 bits: carries
-                            * that were written before, and 1. 0: the input does not come in splits */
-    HAC_QUERY_PARAM_CARRY, /* bytes of a partition's region of the carry that is read, 0: there is none; of
-                            * rows: how many of them earlier rounds gave */
-    HAC_QUERY_PARAM_FILE_STAMP,   /* parquet: HAC_COMPILE_STAMP of the file; 0: not known */
-    HAC_QUERY_PARAM_FILE_OFFSET,  /* of a split in a file: the byte where it begins … */
-    HAC_QUERY_PARAM_BYTES_BEFORE, /* … and bytes of its source before it */
-    HAC_QUERY_N_PARAMS
-} hac_query_param;
+/* The parameters of all tasks of a query (base/task_params.h). */
+typedef struct hac_query_params {
+    uint64_t source_bytes; /* size of the task's source in bytes; in rows for a table or parquet */
+    uint64_t chunk;        /* size of a chunk in bytes; in rows for a table or parquet */
+    uint64_t first_chunk;  /* number of the source's first chunk among the chunks of all sources */
+    uint64_t chunks;       /* number of chunks of all sources */
+    uint64_t region;       /* bytes of one chunk's region in "partials" or "rows" */
+    uint64_t partitions;   /* a power of two, 1 … 4096 */
+    uint64_t group_region; /* bytes of one partition's region in "groups" */
+    uint64_t seed;         /* seed of the hash function; random, one for each job */
+    uint64_t pass, passes; /* key-range pass `pass` of `passes`; passes 0: one pass */
+    uint64_t method;       /* hac_query_method bits */
+    /* The next four are for hash.aggregate. */
+    uint64_t sample;       /* share of a chunk's rows that phase 1 samples, per mille */
+    uint64_t hot_share;    /* share of the sampled keys that become hot, per mille */
+    uint64_t work_groups;  /* number of work-groups; 0: as tuned for the device */
+    uint64_t work_items;   /* work-items of a work-group; 0: as tuned for the device */
+    uint64_t inline_bytes; /* bytes of the query at the front of the inline data; 0: all inline data */
+    uint64_t file_bytes;   /* parquet: size of the file in bytes */
+    uint64_t data_sets;    /* number of data sets of the split that is the source */
+    uint64_t
+        generation; /* number of carries written so far, plus 1, which tells an old carry; 0: input not in splits */
+    /* Bytes of a partition's region in the carry that the task reads; 0: there is no carry. For query.rows
+     * and query.gather: number of rows that earlier rounds gave. */
+    uint64_t carry;
+    uint64_t file_stamp;   /* parquet: HAC_FOOTER_STAMP of the file; 0: not known */
+    uint64_t file_offset;  /* byte of the file at which the split begins */
+    uint64_t bytes_before; /* bytes of the source before the split */
+    uint64_t part_rows;    /* rows of a part of the result; 0: the result is not made in parts */
+} hac_query_params;
+
+_Static_assert(HAC_PARAMS_COUNT(hac_query_params) <= HAC_TASK_PARAMS_MAX,
+               "a task has room for its parameters");
+
+/* Defaults in per mille: the rows of a chunk that phase 1 samples, and the sample's keys that become hot. The
+ * source of mapreduce calls the most frequent 5 to 10 % of the keys hot; the default lies between them. */
+#define HAC_SAMPLE_DEFAULT    50
+#define HAC_HOT_SHARE_DEFAULT 80
 
 typedef enum hac_query_method {
-    HAC_QUERY_HOT_KEYS = 1,      /* phase 2 keeps the hot keys in local memory */
-    HAC_QUERY_SHARED_TABLES = 2, /* float sums may be added up in any order (determinism: fast) */
+    HAC_QUERY_HOT_KEYS = 1, /* phase 2 keeps the hot keys in local memory */
 } hac_query_method;
 
-/* Values of query.compile, and of query.footer: those from HAC_COMPILE_ROWS on. */
-typedef enum hac_compile_value {
-    HAC_COMPILE_FLAGS = 0, /* hac_compile_flag bits */
-    HAC_COMPILE_KEYS,
-    HAC_COMPILE_AGGREGATES,
-    HAC_COMPILE_GROUP_BYTES,  /* bytes of a group in a partial, strings counted with 16 */
-    HAC_COMPILE_OUTPUT_BYTES, /* a guess at the bytes of an output row */
-    HAC_COMPILE_ROWS,         /* parquet: of this source, … */
-    HAC_COMPILE_GROUP_ROWS,   /* … of its largest row group, … */
-    HAC_COMPILE_DECODED,      /* … bytes of the columns that the query reads, uncompressed; … */
-    HAC_COMPILE_STAMP,        /* … what is another number when the file was written to; 0: not known */
-    HAC_COMPILE_OUTPUT_MOST,  /* bytes of an output row at most, without those of its texts */
-    HAC_COMPILE_N_VALUES
-} hac_compile_value;
+/* The values that query.footer reports. */
+typedef enum hac_footer_value {
+    HAC_FOOTER_ROWS = 0,   /* rows of the file */
+    HAC_FOOTER_GROUP_ROWS, /* rows of its largest row group */
+    HAC_FOOTER_DECODED,    /* uncompressed bytes of the columns that the query reads */
+    HAC_FOOTER_STAMP,      /* changes when the file is written to; 0: not known */
+    HAC_FOOTER_N_VALUES
+} hac_footer_value;
 
+/* Facts about a compiled query, which libhac sends with it (CompiledQuery.flags). */
 typedef enum hac_compile_flag {
-    HAC_COMPILED_AGGREGATES = 1,    /* else rows */
-    HAC_COMPILED_ORDER_MATTERS = 2, /* hac_query_order_matters */
-    HAC_COMPILED_FITS_DEVICE = 4,   /* hash.aggregate can run it: programs, keys and aggregates */
-    HAC_COMPILED_NEEDS_QUOTES = 8,  /* csv: records may span lines, query.quotes comes first */
-    HAC_COMPILED_NEEDS_F64 = 16,
-    HAC_COMPILED_NEEDS_ATOMICS = 32, /* of 64 bits, where tables are shared (simt) */
+    HAC_COMPILED_AGGREGATES = 1,     /* the query aggregates; otherwise it gives rows */
+    HAC_COMPILED_FITS_DEVICE = 4,    /* hash.aggregate can run its programs, keys and aggregates */
+    HAC_COMPILED_NEEDS_QUOTES = 8,   /* csv: records may span lines, so query.quotes runs first */
+    HAC_COMPILED_NEEDS_F64 = 16,     /* the device must have 64-bit floats */
+    HAC_COMPILED_NEEDS_ATOMICS = 32, /* a device that shares tables (SIMT) must have 64-bit atomics */
     HAC_COMPILED_GIVES_TEXT = 64,    /* a column of the result is text */
-    /* why it does not fit a device; neither: for its texts, or decimals of more than 18 digits */
-    HAC_COMPILED_HOST_FUNCTION = 128, /* one whose bits differ from device to device */
-    HAC_COMPILED_HOST_AGGREGATE = 256,
+    /* Why the query does not fit a device. If neither bit is set, it has strings, or decimals of more than 18
+     * digits. */
+    HAC_COMPILED_HOST_FUNCTION = 128,  /* a function whose bits differ from device to device */
+    HAC_COMPILED_HOST_AGGREGATE = 256, /* an aggregate that only the host has */
+    /* One task writes the result: it is a table, or Parquet whose row groups have a certain size in bytes. */
+    HAC_COMPILED_ONE_RESULT = 512
 } hac_compile_flag;
 
-/* What reading parquet took; 0 of other sources. Nanoseconds are of all threads together. */
+/* What a task read from parquet; all 0 for other sources. Times are sums over all threads. */
 typedef enum hac_read_value {
-    HAC_READ_PASSED_OVER = 0,      /* rows that were read and left out before they were decoded whole */
-    HAC_READ_GROUPS_BY_STATISTICS, /* row groups that were not read: by statistics, … */
-    HAC_READ_GROUPS_BY_BLOOM,      /* … bloom filters, … */
-    HAC_READ_GROUPS_BY_PAGES,      /* … the page index */
-    HAC_READ_ROWS_PRUNED,          /* by any of these */
-    HAC_READ_BYTES_PRUNED,
-    HAC_READ_PAGES,
-    HAC_READ_PAGES_SKIPPED, /* not decompressed */
-    HAC_READ_BYTES,         /* as stored */
+    HAC_READ_PASSED_OVER = 0,      /* rows that the filter left out before all their columns were decoded */
+    HAC_READ_GROUPS_BY_STATISTICS, /* row groups that statistics ruled out */
+    HAC_READ_GROUPS_BY_BLOOM,      /* row groups that a Bloom filter ruled out */
+    HAC_READ_GROUPS_BY_PAGES,      /* row groups that the page index ruled out */
+    HAC_READ_ROWS_PRUNED,          /* rows that were ruled out by any of these */
+    HAC_READ_BYTES_PRUNED,         /* stored bytes of these rows */
+    HAC_READ_PAGES,                /* pages read */
+    HAC_READ_PAGES_SKIPPED,        /* pages that were not decompressed */
+    HAC_READ_BYTES,                /* bytes read, as stored */
     HAC_READ_BYTES_DECOMPRESSED,
     HAC_READ_BYTES_DECODED,
-    HAC_READ_NS,
+    HAC_READ_NS, /* nanoseconds of reading */
     HAC_READ_DECOMPRESS_NS,
     HAC_READ_DECODE_NS,
     HAC_READ_N_VALUES
 } hac_read_value;
 
 /*
- * Flow B's four buffers and the stages between them, of one task (docs/flows/splice.md). Where the map runs
- * in C, on a CPU, batches are mapped where the preprocessor left them: the WorkingBuffer is a batch a thread,
- * there is no splicing, and a block is a batch.
+ * What a task did in splice's four buffers and in the stages between them (docs/flows/splice.md). On a CPU
+ * the map runs in C, and maps each batch where the preprocessor left it. Nothing is spliced then: a block is
+ * a batch, and the WorkingBuffer is one batch for each thread.
  */
 typedef enum hac_splice_value {
-    HAC_SPLICE_SETS = 0,    /* DirectBuffer: data sets, */
-    HAC_SPLICE_SET_RECORDS, /* records in them, those with errors, too, */
-    HAC_SPLICE_SET_BYTES,   /* bytes (of tables and parquet: rows), */
-    HAC_SPLICE_SET_LARGEST, /* of the largest */
-    HAC_SPLICE_BLOCKS,      /* LaunchingBuffer: data blocks, */
-    HAC_SPLICE_BLOCK_BYTES,
-    HAC_SPLICE_BLOCK_LARGEST,
-    HAC_SPLICE_BLOCKS_MOST,     /* at a time: in the ring, or threads' batches */
-    HAC_SPLICE_THREADS,         /* that read and preprocess side by side */
-    HAC_SPLICE_CAPACITY,        /* WorkingBuffer: bytes that one may have, */
-    HAC_SPLICE_ELEMENTS,        /* blocks that its look-up index has room for, */
-    HAC_SPLICE_FILL,            /* the most that one had, its look-up index included, */
-    HAC_SPLICE_SPLICED,         /* blocks, */
-    HAC_SPLICE_SPLICED_RECORDS, /* elements of look-up indices, */
-    HAC_SPLICE_PAUSES,          /* blocks that had to wait for the device to be triggered, */
-    HAC_SPLICE_TRIGGERS,        /* and how often it was, ends of tasks included */
-    HAC_SPLICE_RESULT_BYTES,    /* ResultBuffer: partials or rows, */
-    HAC_SPLICE_RESULT_LARGEST,  /* of one data set */
-    HAC_SPLICE_STAGES,          /* HAC_SPLICE_STAGE_VALUES for each hac_splice_stage */
+    /* DirectBuffer. Tables and parquet count rows in place of bytes. */
+    HAC_SPLICE_SETS = 0,    /* data sets */
+    HAC_SPLICE_SET_RECORDS, /* records in data sets, including records with errors */
+    HAC_SPLICE_SET_BYTES,   /* bytes of all data sets */
+    HAC_SPLICE_SET_LARGEST, /* bytes of the largest data set */
+    /* LaunchingBuffer */
+    HAC_SPLICE_BLOCKS,        /* data blocks */
+    HAC_SPLICE_BLOCK_BYTES,   /* bytes of all data blocks */
+    HAC_SPLICE_BLOCK_LARGEST, /* bytes of the largest data block */
+    HAC_SPLICE_BLOCKS_MAX,    /* largest number of blocks at a time, in the ring or in the threads' batches */
+    HAC_SPLICE_THREADS,       /* threads that read and preprocess in parallel */
+    /* WorkingBuffer */
+    HAC_SPLICE_CAPACITY,        /* bytes of one WorkingBuffer */
+    HAC_SPLICE_ELEMENTS,        /* capacity of its look-up index, in blocks */
+    HAC_SPLICE_FILL,            /* largest number of bytes in use, including the look-up index */
+    HAC_SPLICE_SPLICED,         /* blocks spliced */
+    HAC_SPLICE_SPLICED_RECORDS, /* records of these blocks: elements of look-up indices */
+    HAC_SPLICE_PAUSES,          /* blocks that waited until the device was triggered */
+    HAC_SPLICE_TRIGGERS,        /* times that the device was triggered, including the end of a task */
+    /* ResultBuffer */
+    HAC_SPLICE_RESULT_BYTES,   /* bytes of partials or rows */
+    HAC_SPLICE_RESULT_LARGEST, /* the largest number of these bytes that one data set gave */
+
+    HAC_SPLICE_STAGES /* HAC_SPLICE_STAGE_VALUES values for each hac_splice_stage follow */
 } hac_splice_value;
 
 typedef enum hac_splice_stage {
-    HAC_STAGE_READ = 0,   /* bytes of the source into the preprocessor's windows */
-    HAC_STAGE_PREPROCESS, /* records found, parsed, converted: the preset parse function */
-    HAC_STAGE_SPLICE,     /* blocks copied into the WorkingBuffer */
-    HAC_STAGE_MAP,        /* expressions and the aggregation of each data set */
+    HAC_STAGE_READ = 0,   /* reads bytes of the source into the preprocessor's windows */
+    HAC_STAGE_PREPROCESS, /* finds, parses and converts records: the preset parse function */
+    HAC_STAGE_SPLICE,     /* copies blocks into the WorkingBuffer */
+    HAC_STAGE_MAP,        /* evaluates the expressions and aggregates each data set */
     HAC_SPLICE_N_STAGES
 } hac_splice_stage;
 
-/* Of each stage: nanoseconds at work, of all threads together; nanoseconds from the task's beginning to its
- * first work, and to the end of its last. */
+/* Each stage has three values, in nanoseconds: the time at work, summed over all threads; the time from the
+ * task's start to the stage's first work; the time from the task's start to the end of its last work. */
 #define HAC_SPLICE_STAGE_VALUES 3
 #define HAC_SPLICE_N_VALUES     (HAC_SPLICE_STAGES + HAC_SPLICE_STAGE_VALUES * HAC_SPLICE_N_STAGES)
 
-/* Whether of several tasks' values the greatest counts, and not the sum; not for what HAC_SPLICE_STAGES has.
- */
-static inline int hac_splice_greatest(unsigned value)
+/* Whether the job's value is the maximum of its tasks' values, not the sum. `value` is below
+ * HAC_SPLICE_STAGES. */
+static inline int hac_splice_value_is_max(unsigned value)
 {
     return value == HAC_SPLICE_SET_LARGEST || value == HAC_SPLICE_BLOCK_LARGEST ||
-           value == HAC_SPLICE_BLOCKS_MOST || value == HAC_SPLICE_THREADS || value == HAC_SPLICE_CAPACITY ||
+           value == HAC_SPLICE_BLOCKS_MAX || value == HAC_SPLICE_THREADS || value == HAC_SPLICE_CAPACITY ||
            value == HAC_SPLICE_ELEMENTS || value == HAC_SPLICE_FILL || value == HAC_SPLICE_RESULT_LARGEST;
 }
 
-/* Values of query.aggregate, hash.aggregate and query.rows; the sums over pieces are the job's. */
+/*
+ * The values that query.aggregate, hash.aggregate and query.rows report. The job's value is the sum over its
+ * pieces, except where a comment says otherwise.
+ */
 typedef enum hac_aggregate_value {
-    HAC_AGGREGATE_VALUE_ROWS = 0, /* read */
-    HAC_AGGREGATE_VALUE_KEPT,     /* by the filter */
-    HAC_AGGREGATE_VALUE_SKIPPED,  /* records with errors */
-    HAC_AGGREGATE_VALUE_GROUPS,   /* in the partials; rows of query.rows */
-    HAC_AGGREGATE_VALUE_NEEDED,   /* the largest region any chunk would have needed; above the region's size:
-                                   * the   partial is not there, and the plan is made again with larger regions
-                                   */
-    HAC_AGGREGATE_VALUE_READ,     /* hac_read_value */
+    HAC_AGGREGATE_VALUE_ROWS = 0, /* rows read */
+    HAC_AGGREGATE_VALUE_KEPT,     /* rows that the filter kept */
+    HAC_AGGREGATE_VALUE_SKIPPED,  /* records that were left out because of errors */
+    HAC_AGGREGATE_VALUE_GROUPS,   /* groups in the partials; query.rows: rows written */
+    /* The largest region that a chunk needed, in bytes. If it is larger than `region`, the chunk's partial is
+     * missing, and the planner makes another plan with larger regions. */
+    HAC_AGGREGATE_VALUE_NEEDED,
+    HAC_AGGREGATE_VALUE_READ,                                                  /* hac_read_value */
     HAC_AGGREGATE_VALUE_SPLICE = HAC_AGGREGATE_VALUE_READ + HAC_READ_N_VALUES, /* hac_splice_value */
-    /* of hash.aggregate: */
+
+    /* The rest is reported by hash.aggregate. Phase 1 samples rows to choose the hot keys; phase 2 aggregates
+     * the other rows. */
     HAC_AGGREGATE_VALUE_HOT_HITS =
-        HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES, /* rows of phase 2 whose keys were chosen as hot */
-    HAC_AGGREGATE_VALUE_HOT_KEYS,                         /* in the largest hot set */
+        HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES, /* rows of phase 2 that have a hot key */
+    HAC_AGGREGATE_VALUE_HOT_KEYS,                         /* keys in the largest hot set */
     HAC_AGGREGATE_VALUE_SAMPLED,                          /* rows of phase 1 */
-    HAC_AGGREGATE_VALUE_COVERED,                          /* those of them whose keys became hot */
-    HAC_AGGREGATE_VALUE_CHOSEN,       /* how often a hot set was chosen: once a chunk at least */
+    HAC_AGGREGATE_VALUE_COVERED,                          /* rows of phase 1 whose key became hot */
+    HAC_AGGREGATE_VALUE_CHOSEN,       /* times that a hot set was chosen, at least once for each chunk */
     HAC_AGGREGATE_VALUE_BEHIND,       /* rows of phase 2 */
-    HAC_AGGREGATE_VALUE_LOCAL_HITS,   /* those of them that were reduced in local memory, hot or not */
-    HAC_AGGREGATE_VALUE_PAIRS_LOCAL,  /* of all work-groups and chunks: pairs in local memory … */
-    HAC_AGGREGATE_VALUE_PAIRS_GLOBAL, /* … and those that went to global memory */
-    HAC_AGGREGATE_VALUE_GROWN,        /* how often tables were made larger */
-    HAC_AGGREGATE_VALUE_KEY_RANGES,   /* key ranges beyond the first that a chunk was done in */
-    HAC_AGGREGATE_VALUE_WORK_GROUPS,  /* their number; 0: none was there in phase 2 */
-    HAC_AGGREGATE_VALUE_LEAST,        /* hit rate of any of them, per million */
-    HAC_AGGREGATE_VALUE_GREATEST,
-    HAC_AGGREGATE_VALUE_BARS, /* rows of phase 2 by work-group (hac_hot_bar), then the hits among them */
+    HAC_AGGREGATE_VALUE_LOCAL_HITS,   /* rows of phase 2 that were reduced in local memory, hot or not */
+    HAC_AGGREGATE_VALUE_PAIRS_LOCAL,  /* (key, value) pairs that stayed in local memory */
+    HAC_AGGREGATE_VALUE_PAIRS_GLOBAL, /* (key, value) pairs that went to global memory */
+    HAC_AGGREGATE_VALUE_GROWN,        /* times that a table was made larger */
+    HAC_AGGREGATE_VALUE_KEY_RANGES,   /* passes over a chunk beyond the first, one for each key range */
+    HAC_AGGREGATE_VALUE_WORK_GROUPS,  /* number of work-groups; 0: no phase 2 */
+    HAC_AGGREGATE_VALUE_HIT_RATE_MIN, /* lowest hit rate of a work-group, per million */
+    HAC_AGGREGATE_VALUE_HIT_RATE_MAX, /* highest hit rate of a work-group, per million */
+    /* HAC_HOT_BARS counts of rows of phase 2 by work-group (hac_hot_bar), then as many counts of the hits
+     * among these rows. */
+    HAC_AGGREGATE_VALUE_BARS
 } hac_aggregate_value;
 
 #define HAC_HOT_BARS           16
 #define HAC_AGGREGATE_N_VALUES (HAC_AGGREGATE_VALUE_BARS + 2 * HAC_HOT_BARS)
 
-/* Work-groups side by side share a bar where there are more than HAC_HOT_BARS: the bar of `group` of `n`. */
+/* The bar that counts work-group `group` of `n`. With more than HAC_HOT_BARS work-groups, neighbours share a
+ * bar. */
 static inline uint64_t hac_hot_bar(uint64_t group, uint64_t n)
 {
     return n <= HAC_HOT_BARS ? group : group * HAC_HOT_BARS / n;
 }
 
-/* A result in the form HAC_OUTPUT_TABLE: this header, n_columns columns, then their parts (base/table.h),
- * each at a multiple of 64. All offsets count from the header. Validity is HAC_TABLE_NONE where no value is
- * null. */
+/* A result of format HAC_RESULT_TABLE: this header, n_columns times hac_result_column, then the parts of the
+ * columns (base/table.h), each at a multiple of 64 bytes. Offsets count from the header. The validity offset
+ * is HAC_TABLE_NONE if no value of the column is null. */
 #define HAC_RESULT_TABLE_MAGIC UINT64_C(0x314c424154434148) /* "HACTABL1" */
 
 typedef struct hac_result_table {
     uint64_t magic;
     uint64_t rows;
     uint64_t n_columns;
-    uint64_t bytes; /* of all */
+    uint64_t bytes; /* size of the result, header included */
 } hac_result_table;
 
 typedef struct hac_result_column {
@@ -239,12 +278,36 @@ typedef struct hac_result_column {
     uint64_t validity, values, bytes, n_bytes;
 } hac_result_column;
 
-/* Values of query.merge: groups, the largest group region needed (above the region's size: to be made again),
- * bytes of output text to expect. Of query.finish, query.gather and query.whole: rows and bytes of the
- * result. When the result does not fit its span, value 1 is the size that is needed and nothing else was
- * written. Those of query.whole go on: */
+/* A column of a source, as query.describe returns it. kind 0: the column has a type that cannot be read. For
+ * a Parquet file, 8 bytes follow the columns: the number of bytes at the front of the footer that hold the
+ * schema. A file whose footer begins with the same bytes has the same columns. */
+typedef struct hac_described_column {
+    char name[128]; /* ends with a zero; a longer name is truncated */
+    uint8_t kind, precision, scale;
+    uint8_t flags; /* HAC_DESCRIBED_… */
+} hac_described_column;
+
+enum {
+    HAC_DESCRIBED_MADE_NAME = 1,  /* the name is not from the source (expr/column_names.h) */
+    HAC_DESCRIBED_ONLY_NULLS = 2, /* all values are null, whatever type the column is read as */
+};
+
+/*
+ * query.merge reports three values: the number of groups; the largest group region that was needed, in bytes
+ * (if it is larger than `group_region`, the merge has to be repeated with larger regions); the expected bytes
+ * of output text.
+ *
+ * query.order reports three values: the number of rows; the largest region that a part needed, in bytes (if
+ * it is larger than `group_region`, the parts have to be made again with larger regions); the bytes of its
+ * parts in the result, at most. Every piece of query.join reports two values: the rows of the result, and its
+ * bytes or, from pieces that do not know them, 0. If the result does not fit its span, nothing was written.
+ *
+ * query.finish, query.gather and query.whole report two values: the rows and the bytes of the result. If the
+ * result does not fit its span, value 1 is the size that is needed, and nothing else was written. query.whole
+ * reports these values as well:
+ */
 typedef enum hac_whole_value {
-    HAC_WHOLE_VALUE_READ = 2, /* rows, as of query.aggregate */
+    HAC_WHOLE_VALUE_READ = 2, /* rows, as HAC_AGGREGATE_VALUE_ROWS, _KEPT and _SKIPPED */
     HAC_WHOLE_VALUE_KEPT,
     HAC_WHOLE_VALUE_SKIPPED,
     HAC_WHOLE_VALUE_READING, /* hac_read_value */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partition sort (flow A, --algorithm radix): how a sort is cut, and what lies where in the two tables that
+ * Partition sort (--algorithm radix): how a sort is cut, and what lies where in the two tables that
  * its tasks share. Pure functions of n, so that a planner can size buffers without a device; the codelets
- * (codelets/radix.h) work with the same figures and check them.
+ * (opencl/codelets/sort/radix.h) work with the same figures and check them.
  *
  *   radix.sample   IN → TABLE          a map from key to bucket, from a sample of the keys
  *   radix.count    IN, TABLE → COUNTS  range over chunks: keys of each bucket in each chunk
@@ -57,7 +57,7 @@
 #define HAC_RADIX_WHOLE_ITEMS (UINT64_C(1) << 31) /* of radix.whole: places in 32 bits */
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
 /* Keys of a chunk for each bucket: a sixteenth of the narrowest keys is what their counters take. */
-#define HAC_RADIX_LEAST_CHUNK 32
+#define HAC_RADIX_CHUNK_MIN 32
 /* Most keys of a bucket that a leaf sorts in cache; larger ones are slower. */
 #define HAC_RADIX_LEAF_ITEMS 98304
 
@@ -74,6 +74,32 @@ typedef struct hac_radix_header {
     uint32_t key_bytes;
     uint32_t counted; /* 1, by radix.scan: every key is its cell's value, so their counts are the result */
 } hac_radix_header;
+
+/* Parameters of the codelets radix.*. */
+typedef struct hac_radix_params {
+    uint64_t items;       /* keys of the whole sort, at least 1 */
+    uint64_t chunk_items; /* of hac_radix_cut_of: a power of two, at least 1024 */
+    uint64_t buckets;     /* of hac_radix_cut_of */
+    uint64_t index_bytes; /* 0: keys are the result; 4 or 8: an index is (argsort) */
+    uint64_t seed;        /* of the sample: radix.sample, radix.whole */
+} hac_radix_params;
+
+/* Parameters of sort.nan_order. */
+typedef struct hac_nan_order_params {
+    uint64_t items;
+} hac_nan_order_params;
+
+/* Parameters of sort.gather. */
+typedef struct hac_gather_params {
+    uint64_t items;
+    uint64_t width;       /* bytes of an element */
+    uint64_t index_bytes; /* 4 or 8 */
+} hac_gather_params;
+
+/* Parameters of sort.small. */
+typedef struct hac_small_sort_params {
+    uint64_t index_bytes; /* 0: keys are the result; 4: an index is */
+} hac_small_sort_params;
 
 /* How a sort is cut. */
 typedef struct hac_radix_cut {
@@ -106,8 +132,8 @@ static inline uint64_t hac_radix_bucket_items(uint64_t items)
 static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, uint32_t max_loop_iterations)
 {
     hac_radix_cut cut = {.chunk_items = 1 << 14};
-    uint64_t wanted = items / 32 / (workers == 0 ? 1 : workers), most = UINT64_C(1) << 20;
-    while (cut.chunk_items < wanted && cut.chunk_items < most)
+    uint64_t wanted = items / 32 / (workers == 0 ? 1 : workers), max = UINT64_C(1) << 20;
+    while (cut.chunk_items < wanted && cut.chunk_items < max)
         cut.chunk_items *= 2;
     while (items / cut.chunk_items > 1024)
         cut.chunk_items *= 2;
@@ -116,7 +142,7 @@ static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, u
         buckets = busy < items / 2048 ? busy : items / 2048;
     if (buckets > HAC_RADIX_MAX_BUCKETS)
         buckets = HAC_RADIX_MAX_BUCKETS;
-    while (cut.chunk_items < items && cut.chunk_items < buckets * HAC_RADIX_LEAST_CHUNK)
+    while (cut.chunk_items < items && cut.chunk_items < buckets * HAC_RADIX_CHUNK_MIN)
         cut.chunk_items *= 2;
     if (max_loop_iterations != 0) {
         while (cut.chunk_items > 1024 && cut.chunk_items * 10 > max_loop_iterations)

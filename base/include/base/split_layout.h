@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A split as it lies in a pool buffer: flow B's DirectBuffer (docs/flows/splice.md). The client fills it with
+ * A split as it lies in a pool buffer: splice's DirectBuffer (docs/flows/splice.md). The client fills it with
  * whole records and says where its *data sets* begin: pieces of about HAC_SPLIT_SET_BYTES that devices take
  * one by one, each a chunk of a query (base/query_layout.h). The address index of a data set, one element a
- * record, is made by the executor that reads it (backends/query/src/records.h).
+ * record, is made by the executor that reads it (backends/query/src/sources/records.h).
  *
  *     header
  *     starts    uint64_t a data set, and one more: byte of the text where it begins; the last is text_bytes
@@ -11,7 +11,7 @@
  *               split; the first data set begins behind it
  *
  * Records of fixed width need no such buffer: of a file a split is a range of bytes, cut into sets of the
- * same size (HAC_QUERY_PARAM_FILE_OFFSET, base/query_layout.h).
+ * same size (hac_query_params.file_offset, base/query_layout.h).
  *
  * hacd never looks into it; executors trust nothing in it, and it may change under them.
  */
@@ -30,11 +30,11 @@ typedef struct hac_split_header {
     uint64_t magic;
     uint64_t text_offset; /* from the header; a multiple of 64 */
     uint64_t text_bytes;
-    uint64_t lines_before; /* of its source, before the first data set (records, where there are no lines):
-                            * for messages. 0: the source begins here */
-    uint32_t n_sets;       /* 1 … HAC_SPLIT_SETS_MAX; 0 only where the text has no records: hacd takes
-                            * it for one that is empty */
-    uint32_t header_bytes; /* of the header's line in front of the first data set; 0: none */
+    /* Number of lines (in formats without lines: of records) of the source before the first data set, for
+     * messages. 0: the source begins with this split. */
+    uint64_t lines_before;
+    uint32_t n_sets;       /* 1 … HAC_SPLIT_SETS_MAX; 0: the text has no records */
+    uint32_t header_bytes; /* bytes of the header line before the first data set; 0: no header line */
     uint64_t unused[3];
 } hac_split_header;
 

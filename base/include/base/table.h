@@ -7,7 +7,8 @@
  *   validity  bitmap: bit i%8 of byte i/8 is 1 where row i is not null; absent (offset
  *             HAC_TABLE_NONE) where there are no nulls
  *   values    bool: a bitmap; fixed width: rows × hac_value_size; string: (rows + 1) int32 or int64
- *             offsets into `bytes`, ascending, the first ≥ 0, also where rows are null; bytes likewise
+ *             offsets into `bytes`, ascending, the first ≥ 0, also where rows are null; bytes has the same
+ * offsets
  *   bytes     string: the characters
  *
  * Every part starts at a multiple of 64 bytes.
@@ -15,10 +16,10 @@
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H
 
+#include "base/limits.h"
 #include "base/value.h"
 
-#define HAC_TABLE_COLUMNS_MAX 256
-#define HAC_TABLE_NONE        UINT64_MAX
+#define HAC_TABLE_NONE UINT64_MAX
 
 typedef struct hac_table_column {
     hac_value_type type;

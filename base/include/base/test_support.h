@@ -38,6 +38,17 @@ int hac_test_fds_teardown(void **state);
 /* Fails, and shows both, unless `part` occurs in `text`. */
 void hac_test_assert_says(const char *text, const char *part);
 
+/* The exact sum of f64 values, rounded once: Shewchuk's partial sums, as Python's math.fsum has them. Of
+ * values below 2^1000. */
+#define HAC_TEST_FSUM_PARTS 48
+typedef struct hac_test_fsum {
+    double parts[HAC_TEST_FSUM_PARTS];
+    size_t n;
+} hac_test_fsum;
+
+void hac_test_fsum_add(hac_test_fsum *sum, double value);
+double hac_test_fsum_result(const hac_test_fsum *sum);
+
 /* Descriptor of a file with this content and without a name, at its end. */
 int hac_test_file(const void *data, size_t bytes);
 

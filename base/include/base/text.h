@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #define HAC_TEXT_MAX (64u * 1024 * 1024)
 
@@ -30,17 +31,6 @@ void hac_text_clear(hac_text *text);
 void hac_text_add(hac_text *text, const char *s);
 void hac_text_add_bytes(hac_text *text, const char *s, size_t bytes);
 void hac_text_addf(hac_text *text, const char *fmt, ...) HAC_PRINTF(2, 3);
-
-/* Length, 1 to 4, of the well-formed UTF-8 sequence that `s` starts with; 0 if there is none within `bytes`.
- */
-size_t hac_utf8_sequence(const char *s, size_t bytes);
-
-/* Copies `s` into `room` (> 0) bytes at `ret`: cut at a character, invalid UTF-8 becomes '?'. Always
- * terminated; returns the length. NULL: empty. `ret` may be `s`. */
-size_t hac_utf8_copy(char *ret, size_t room, const char *s);
-/* The same as one line that any receiver takes: control characters become a space. For foreign names (files,
- * drivers) before they go into a message. */
-size_t hac_utf8_copy_line(char *ret, size_t room, const char *s);
 
 /* Hands over the malloc'ed, NUL-terminated string and empties the text. */
 HAC_MUST_USE hac_status hac_text_finish(hac_text *text, char **ret, size_t *ret_bytes, hac_error *err);

@@ -42,15 +42,45 @@ typedef struct hac_value_type {
     uint8_t precision, scale; /* decimal only; else 0 */
 } hac_value_type;
 
+typedef enum hac_kind_class {
+    HAC_CLASS_NONE = 0,
+    HAC_CLASS_BOOL,
+    HAC_CLASS_INTEGER,
+    HAC_CLASS_FLOAT,
+    HAC_CLASS_TIME,
+    HAC_CLASS_DECIMAL,
+    HAC_CLASS_TEXT /* of any length: strings and bytes, which are handled alike */
+} hac_kind_class;
+
+/* Facts of a kind. What a module does with a kind is in a table of that module. */
+typedef struct hac_kind_info {
+    const char *name; /* in schemas, messages and JSON */
+    uint8_t class;    /* hac_kind_class */
+    bool is_signed;
+    uint8_t bytes; /* of a value in a table; 0: text and decimals (hac_value_size) */
+    uint8_t bits;  /* of the largest magnitude of an integer, a time or a bool; 0: others */
+    const char
+        *arrow; /* format of the Arrow C Data Interface; a timestamp's zone and a decimal's digits follow */
+    uint8_t parquet_physical; /* parquet.thrift: Type; decimals have several */
+    int8_t parquet_converted; /* parquet.thrift: ConvertedType; -1: none */
+} hac_kind_info;
+
+extern const hac_kind_info hac_kinds[HAC_KIND_END];
+
 /* Bytes of one value in a table: 1 for bool, 8 or 16 for decimals, 0 for text (it is refs) and none. */
 size_t hac_value_size(hac_value_type type);
 
 bool hac_value_type_equal(hac_value_type a, hac_value_type b);
+/* Whether every value of `narrow` is, unchanged, a value of `wide`: i32 and i64, u32 and i64, f32 and f64,
+ * decimals of the same scale, string and bytes; every type and itself. */
+bool hac_value_type_holds(hac_value_type wide, hac_value_type narrow);
+/* The smallest type that holds both, for columns that are the same column in different files. False: none
+ * does. */
+bool hac_value_type_common(hac_value_type a, hac_value_type b, hac_value_type *ret);
 /* "i64", "decimal" …; "none" for what is no kind. */
 const char *hac_kind_name(hac_kind kind);
 bool hac_kind_is_integer(hac_kind kind); /* i8 … u64 */
 bool hac_kind_is_float(hac_kind kind);
-/* Of any length: strings and bytes, which lie in memory and in machines alike. */
 bool hac_kind_is_text(hac_kind kind);
 
 /* A type that exists, with a precision and a scale that it may have. */

@@ -12,13 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/value.h"
+
 typedef enum hac_text_status {
     HAC_TEXT_OK = 0,
     HAC_TEXT_MALFORMED, /* not a value of this type at all */
-    HAC_TEXT_RANGE      /* a number, but out of the type's range */
+    HAC_TEXT_RANGE,     /* a number, but out of the type's range */
+    HAC_TEXT_PRECISION, /* a time with a digit below a microsecond that is not 0 */
+    HAC_TEXT_DIGITS     /* a number that its type would round */
 } hac_text_status;
 
-/* [+-]digits */
+/* [+-]digits; also with a point or an exponent if the value is a whole number: 1.0, 1e3 */
 hac_text_status hac_parse_i64(const char *text, size_t bytes, int64_t *ret);
 hac_text_status hac_parse_u64(const char *text, size_t bytes, uint64_t *ret);
 
@@ -32,14 +36,19 @@ hac_text_status hac_parse_bool(const char *text, size_t bytes, bool *ret);
 
 /* 2020-01-31; years 0001 … 9999 */
 hac_text_status hac_parse_date(const char *text, size_t bytes, int32_t *ret);
-/* 2020-01-31[( |T)12:34[:56[.123456]]][Z|+hh[:mm]|-hh[:mm]]; without a zone: UTC. Up to nine digits of the
- * second are taken, what is below a microsecond is cut off. */
+/* 2020-01-31[( |T)12:34[:56[.123456]]][zone], with T and Z of either case, and a comma for the point. A zone
+ * is Z, UTC, +hh, +hhmm, +hh:mm or +hh:mm:ss (or -), after a blank or not; without one: UTC. Up to nine
+ * digits of the second are taken, those below a microsecond have to be 0 (else HAC_TEXT_PRECISION). A zone
+ * that leads out of the years 0001 … 9999 is HAC_TEXT_RANGE. */
 hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret);
 
 /* value × 10^scale; digits beyond the scale are rounded half away from zero; more than `precision` digits are
  * HAC_TEXT_RANGE. Exponents are taken. */
 hac_text_status hac_parse_decimal(const char *text, size_t bytes, unsigned precision, unsigned scale,
                                   __int128 *ret);
+
+/* Whether hac_parse_decimal reads a number of that text without rounding it. */
+bool hac_decimal_is_exact(const char *text, size_t bytes, unsigned scale);
 
 #define HAC_PRINT_MAX 48 /* of any value below */
 size_t hac_print_i64(int64_t value, char *ret);
@@ -54,6 +63,15 @@ size_t hac_print_date(int32_t days, char *ret);
 /* 2020-01-31 12:34:56[.123456]: a fraction only where there is one */
 size_t hac_print_timestamp(int64_t microseconds, char *ret);
 size_t hac_print_decimal(__int128 value, unsigned scale, char *ret);
+
+/* Whether the text of a date or timestamp can be read again: its year is one of 0001 … 9999. Files may hold
+ * others. */
+bool hac_date_has_text(int64_t days);
+bool hac_timestamp_has_text(int64_t microseconds);
+
+/* values[row] of any type but text, as columns hold it: a bool in one byte, a float in its own size, a
+ * decimal of more than 18 digits in 16 bytes, all others in 8 bytes. true and false are printed as words. */
+size_t hac_print_value(hac_value_type type, const void *values, size_t row, char *ret);
 
 /* ---- bytes: two hexadecimal digits each ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sub-operators (flow D, docs/flows/opsplit.md): what those who make their tasks and the codelets op.* agree
+ * Sub-operators (opsplit, docs/flows/opsplit.md): what those who make their tasks and the codelets op.* agree
  * on. A task runs one sub-operator over a range of rows of its first output (or of what its line in the table
  * below says); its inline data is a *call*: a hac_op_call, its operands, then its program's bytes.
  *
@@ -24,9 +24,9 @@
  * adds rows l, l + LANES … in turn, from 0.0; then lanes are added pairwise: for (s = LANES / 2; s > 0; s /=
  * 2) lane[i] += lane[i + s] for i < s. op.reduce leaves a partial a block, op.combine adds the partials up by
  * the same rule, as if they were rows, until one is left. Rows of matrices are added up along the row in turn
- * (gemm: by ascending column, from 0.0); spmv's in four lanes likewise: lane l adds entries l, l + 4 ... of
- * the row. reduce_by_key adds in blocks of HAC_OP_KEY_BLOCK rows, row by row, the blocks' tables then in
- * turn. No operation is contracted.
+ * (gemm: by ascending column, from 0.0). spmv adds a row in four lanes: lane l adds entries l, l + 4 ... of
+ * the row, then lanes are added pairwise. reduce_by_key adds in blocks of HAC_OP_KEY_BLOCK rows, row by row,
+ * the blocks' tables then in turn. No operation is contracted.
  */
 #ifndef HAC_OP_H
 #define HAC_OP_H
@@ -93,7 +93,7 @@ typedef enum hac_op_function {
     HAC_OP_ARGMAX,
     HAC_OP_SQUARES,   /* reduce: sum of x × x (norm 2) */
     HAC_OP_MAGNITUDE, /* reduce: sum of |x| (norm 1) */
-    HAC_OP_LARGEST,   /* reduce: greatest |x| (norm inf) */
+    HAC_OP_LARGEST,   /* reduce: largest |x| (norm inf) */
     HAC_OP_PRODUCTS,  /* reduce of two operands: sum of x × y (dot) */
     HAC_OP_EUCLIDEAN, /* distance */
     HAC_OP_SQUARED_EUCLIDEAN,
@@ -127,23 +127,25 @@ typedef enum hac_op_flag {
  *
  *   codelet          operands                            range, grain
  *   op.map           W y, R x1 ... x7                    rows of y, BLOCK
- *                    y = the program of a row's values, element by element: x has y's rows and columns, or one
- *                    row and one column, which is the same for all. The program's inputs are x1 ... in order
- *                    and of their kinds, its output of y's. A state that is no value (overflow, null) fails,
- *                    with the row.
+ *                    y = the program of a row's values, element by element: x has y's rows and columns, or
+ *                    one row and one column, which is the same for all. The program's inputs are x1 ... in
+ *                    order and of their kinds, its output of y's. A state that is no value (overflow, null)
+ *                    fails, with the row.
  *   op.reduce        W partials, R x, [R y]              rows of x, BLOCK
  *                    or W partials, R x1 ... x7 and a program, of what it gives
  *                    partial b is of block b. SUM, SQUARES, MAGNITUDE, MIN, MAX, LARGEST, PRODUCTS, COUNT (of
- *                    rows; of bool: of true ones), ARGMIN, ARGMAX (16 bytes a partial: the value, 8 bytes, then
- *                    the u64 number of its row in the whole vector). x has one column
+ *                    rows; of bool: of true ones), ARGMIN, ARGMAX (16 bytes a partial: the value, 8 bytes,
+ *                    then the u64 number of its row in the whole vector). x has one column; values of f64 are
+ *                    multiplied by a if it is above 0
  *   op.combine       W value, R partials                 none
- *                    `function` as of the reduce. One row; of ARG...: u64 with 2 columns, the row's number, then
- *                    the value's 8 bytes
+ *                    `function` as of the reduce. One row; of ARG...: u64 with 2 columns, the row's number,
+ *                    then the value's 8 bytes
  *   op.scan_sums     W partials, R x                     rows of x, BLOCK
  *   op.scan          W y, R x, R partials                rows of y, BLOCK
- *                    running SUM, MIN or MAX, partials of op.scan_sums for all blocks. A sum's y is (sum of the
- *                    blocks before, in turn) + ((sum of the runs of LANES rows before in its block, in turn) +
- *                    the sum of its run so far, in turn); partials are what that gives at a block's end
+ *                    running SUM, MIN or MAX, partials of op.scan_sums for all blocks. A sum's y is (sum of
+ *                    the blocks before, in turn) + ((sum of the runs of LANES rows before in its block, in
+ *                    turn) + the sum of its run so far, in turn); partials are what that gives at a block's
+ *                    end
  *   op.filter_count  W counts (u64), R x1 ... x7         rows of x1, BLOCK
  *                    count b: rows of block b where the program (bool) is true; null is not true
  *   op.filter_copy   W y, R x, R counts, R x1 ... x5     rows of x, BLOCK
@@ -161,8 +163,8 @@ typedef enum hac_op_flag {
  *                    D: rows of A x rows of B. EUCLIDEAN, SQUARED_EUCLIDEAN, MANHATTAN, COSINE (1 - cosine; 1
  *                    where a row is all 0); sums by ascending column from 0.0
  *   op.nearest       W index (u32), R A, R B, [W distance]   rows of A, BLOCK
- *                    the row of B with the least distance, the first of equal ones (EUCLIDEAN: of equal
- *                    squares); a distance that is infinite or NaN is never the least: 0 where all are, and
+ *                    the row of B with the smallest distance, the first of equal ones (EUCLIDEAN: of equal
+ *                    squares); a distance that is infinite or NaN is never the smallest: 0 where all are, and
  *                    the distance is infinite
  *   op.arg_rows      W index (u32), R A (dense)          rows of A, BLOCK
  *                    ARGMIN or ARGMAX of each row
@@ -175,8 +177,9 @@ typedef enum hac_op_flag {
  *   op.keys_combine  W y, R tables                       rows of y, BLOCK
  *                    y: n rows as a table's, all blocks together; `function` as of op.keys
  *   op.histogram     W tables (u64), R x                 rows of x, KEY_BLOCK
- *                    table b: n bins of block b; x falls into bin floor((x - a) / (b - a) * n), x = b into the
- *                    last one; what is outside of a ... b or NaN is left out. Then op.keys_combine
+ *                    table b: n bins of block b. Bin i is from border i up to, not including, border i + 1;
+ *                    border i is a + i (b - a) / n, for floats rounded once, else exact. b itself is in the
+ *                    last bin; what is outside of a ... b or NaN is left out. Then op.keys_combine
  *
  * Host only, without a range:
  *
@@ -197,10 +200,11 @@ typedef enum hac_op_flag {
  * and nearest are of one kind throughout, f32 or f64, the first three also i64. Floats: NaN equals NaN and is
  * above all numbers for MIN, MAX and ARG...; a NaN that is computed is always the positive quiet one.
  *
- * Values that tasks give back: 0 rows of the first output, 1 its entries, 2 rows of the second, 3 its entries,
- * of those whose size the data decides: op.filter_copy (rows that its blocks kept), op.tokenize, op.index (2
- * and 3 are of `distinct`, 0 and 1 of id), op.csr. Where an output has no room for these nothing is written,
- * and the task still succeeds: compare the values with what was there, and ask again with more.
+ * The sizes of some outputs depend on the data: those of op.filter_copy (rows that its blocks kept),
+ * op.tokenize, op.index (the first output is id, the second `distinct`) and op.csr. Such a task reports these
+ * values: 0 rows of the first output, 1 its entries, 2 rows of the second output, 3 its entries. If an output
+ * is too small, nothing is written and the task still succeeds: compare the values with the sizes of the
+ * outputs, and run the task again with larger ones.
  */
 /* clang-format on */
 

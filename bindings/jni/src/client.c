@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native methods: connections and questions. */
+/* Native methods: connections and status queries. */
 #include <stdlib.h>
 
 #include "support.h"
@@ -10,7 +10,7 @@ static jbyteArray version(JNIEnv *env, jclass class)
     return hacjni_text(env, hac_version());
 }
 
-/* texts: socket (null: as libhac finds it), and who connects. */
+/* `texts`: the socket (null: libhac chooses), and the name of the program. */
 static jlong connect_client(JNIEnv *env, jclass class, jbyteArray packed, jboolean autostart)
 {
     (void)class;
@@ -42,7 +42,7 @@ static jbyteArray socket_of(JNIEnv *env, jclass class, jlong client)
     return hacjni_text(env, hac_client_socket(hacjni_pointer(client)));
 }
 
-/* topic: of hac_topic, those that answer with text or JSON. */
+/* `topic`: a hac_topic that is answered with text or JSON. */
 static jbyteArray ask(JNIEnv *env, jclass class, jlong client, jint topic, jlong job)
 {
     (void)class;

@@ -11,21 +11,20 @@
 
 /* ---- options: the order is that of HacQuery.texts() and HacQuery.numbers() ---- */
 
-enum { SCHEMA, WHERE, GROUP_BY, SELECT, ORDER_BY, NULL_TEXT, TEXTS };
+enum { SCHEMA, WHERE, GROUP_BY, SELECT, ORDER_BY, TEXTS };
 
 enum {
     LIMIT, /* -1: all */
     INPUT_FORMAT,
-    DELIMITER,
-    NO_HEADER,
-    SKIP_ERRORS,
     PRIORITY,
     DEADLINE, /* ms; 0: none */
     MEMORY_LIMIT,
     FAST,
-    FIRST_ROW_GROUP,
-    ROW_GROUPS,
-    DEVICES, /* so many texts behind the query's name devices; sources follow */
+    ENGINE, /* hac_engine */
+    /* Numbers of texts behind those of the query: options of the input format, each a name and a value; then
+     * the names of devices. The sources follow them. */
+    OPTIONS,
+    DEVICES,
     NUMBERS
 };
 
@@ -41,7 +40,7 @@ static void call_free(call *c)
     hacjni_texts_free(&c->texts);
 }
 
-static void fill_options(call *c, const jlong *number, size_t devices)
+static hac_status fill_options(call *c, const jlong *number, size_t n_options, size_t devices, hac_error *err)
 {
     hac_query_options options = HAC_QUERY_OPTIONS_INIT;
     const char **text = c->texts.text;
@@ -50,24 +49,37 @@ static void fill_options(call *c, const jlong *number, size_t devices)
     options.group_by = text[GROUP_BY];
     options.select = text[SELECT];
     options.order_by = text[ORDER_BY];
-    options.null_text = text[NULL_TEXT];
     options.limit = (uint64_t)number[LIMIT];
     options.result_format = HAC_RESULT_TABLE;
     options.input_format = (hac_input_format)number[INPUT_FORMAT];
-    options.delimiter = (int)number[DELIMITER];
-    options.no_header = number[NO_HEADER] != 0;
-    options.skip_errors = number[SKIP_ERRORS] != 0;
-    options.first_row_group = (uint64_t)number[FIRST_ROW_GROUP];
-    options.row_groups = (uint64_t)number[ROW_GROUPS];
+    options.engine = (hac_engine)number[ENGINE];
     options.job.priority = (int)number[PRIORITY];
     options.job.deadline_seconds = (double)number[DEADLINE] / 1e3;
     options.job.memory_limit = (uint64_t)number[MEMORY_LIMIT];
     options.job.fast = number[FAST] != 0;
-    options.job.devices = devices > 0 ? text + TEXTS : NULL;
+    size_t front = TEXTS + 2 * n_options;
+    options.job.devices = devices > 0 ? text + front : NULL;
     options.job.n_devices = devices;
+    hac_status status = HAC_OK;
+    for (size_t i = TEXTS; i < front && status == HAC_OK; i += 2)
+        status = hac_query_set_option(&options, text[i], text[i + 1], err);
     c->options = options;
-    c->sources = text + TEXTS + devices;
-    c->n_sources = c->texts.n - TEXTS - devices;
+    c->sources = text + front + devices;
+    c->n_sources = c->texts.n - front - devices;
+    return status;
+}
+
+/* Whether the texts of the query, of its options and of its devices are there. */
+static bool is_sound(const call *c, const jlong *number)
+{
+    size_t n = c->texts.n;
+    if (n < TEXTS || number[OPTIONS] < 0 || (size_t)number[OPTIONS] > (n - TEXTS) / 2)
+        return false;
+    size_t front = TEXTS + 2 * (size_t)number[OPTIONS];
+    for (size_t i = TEXTS; i < front; i++)
+        if (c->texts.text[i] == NULL)
+            return false;
+    return number[DEVICES] >= 0 && (size_t)number[DEVICES] <= n - front;
 }
 
 /* false: an exception is pending and there is nothing to free. */
@@ -78,20 +90,32 @@ static bool call_read(JNIEnv *env, jbyteArray packed, jlongArray numbers, call *
     (*env)->GetLongArrayRegion(env, numbers, 0, NUMBERS, number);
     if ((*env)->ExceptionCheck(env) || !hacjni_texts_read(env, packed, &c.texts))
         return false;
-    if (c.texts.n < TEXTS || number[DEVICES] < 0 || (size_t)number[DEVICES] > c.texts.n - TEXTS) {
-        hac_error err = {HAC_INTERNAL, "a query for libhacjni is damaged"};
+    hac_error err = {HAC_INTERNAL, "a query for libhacjni is damaged"};
+    if (!is_sound(&c, number) ||
+        fill_options(&c, number, (size_t)number[OPTIONS], (size_t)number[DEVICES], &err) != HAC_OK) {
         hacjni_throw(env, &err);
         call_free(&c);
         return false;
     }
-    fill_options(&c, number, (size_t)number[DEVICES]);
     *ret = c;
     return true;
 }
 
+/* The hac_input_format of a file's suffix. */
+static jint format_of(JNIEnv *env, jclass class, jbyteArray packed)
+{
+    (void)class;
+    hacjni_texts texts;
+    if (!hacjni_texts_read(env, packed, &texts))
+        return HAC_INPUT_NONE;
+    hac_input_format format = hac_input_format_of(texts.text[0]);
+    hacjni_texts_free(&texts);
+    return (jint)format;
+}
+
 /* ---- files ---- */
 
-/* -1: *err says why. Not O_RDONLY alone: to open a pipe nobody writes to must not block. */
+/* -1: see *err. O_NONBLOCK, because opening a pipe without a writer must not block. */
 static int open_file(const char *path, hac_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -107,7 +131,7 @@ static hac_status submit_files(hac_client *client, const call *c, hac_job **ret,
     int fds[HAC_QUERY_FILES_MAX];
     size_t n = 0;
     hac_status status = HAC_OK;
-    if (c->n_sources > HAC_QUERY_FILES_MAX) { /* 0 is found by libhac */
+    if (c->n_sources > HAC_QUERY_FILES_MAX) { /* libhac refuses 0 sources */
         err->code = HAC_INVALID;
         snprintf(err->message, sizeof(err->message), "%zu files are given, 1 to %d can be", c->n_sources,
                  HAC_QUERY_FILES_MAX);
@@ -177,7 +201,7 @@ static jlong query_memory(JNIEnv *env, jclass class, jlong client, jbyteArray pa
 
 /* ---- columns: the order is that of HacTable ---- */
 
-enum { VALIDITY, VALUES, BYTES, N_BYTES, PARTS }; /* addresses, 0: none; N_BYTES: room at BYTES */
+enum { VALIDITY, VALUES, BYTES, N_BYTES, PARTS }; /* addresses, 0: none; N_BYTES: capacity at BYTES */
 
 typedef struct column {
     struct ArrowSchema schema;
@@ -195,7 +219,7 @@ static void keep_array(struct ArrowArray *array)
     (void)array;
 }
 
-/* A buffer of Java may begin at any byte. */
+/* A Java buffer may begin at any address. */
 static int32_t offset_at(const uint8_t *offsets, jlong row)
 {
     int32_t at;
@@ -203,7 +227,7 @@ static int32_t offset_at(const uint8_t *offsets, jlong row)
     return at;
 }
 
-/* Nobody after us knows how many characters there are. */
+/* The number of bytes of the strings is known only here. */
 static bool text_is_sound(const uint8_t *offsets, jlong rows, jlong n_bytes)
 {
     for (jlong i = 0; i < rows; i++)
@@ -316,7 +340,7 @@ static jlong query_columns(JNIEnv *env, jclass class, jlong client, jbyteArray p
 
 /* ---- jobs ---- */
 
-/* Whether the job is done; false when the time is up. Everything else is an exception. */
+/* true: the job is done. false: the time is up, or an exception is pending. */
 static jboolean await(JNIEnv *env, jclass class, jlong job, jint milliseconds)
 {
     (void)class;
@@ -356,6 +380,7 @@ static jbyteArray job_data(JNIEnv *env, jclass class, jlong job)
 hacjni_methods hacjni_query_methods(void)
 {
     static const JNINativeMethod methods[] = {
+        {"formatOf", "([B)I", (void *)format_of},
         {"queryFiles", "(J[B[J)J", (void *)query_files},
         {"queryMemory", "(J[B[JJJ)J", (void *)query_memory},
         {"queryColumns", "(J[B[JJ[J)J", (void *)query_columns},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native methods: the columns of a result, where they lie, and buffers of Java over them. */
+/* Native methods: the columns of a result, their addresses, and Java buffers that map them. */
 #include <stdlib.h>
 
 #include "support.h"
@@ -9,7 +9,7 @@ typedef struct result {
     struct ArrowArray array;
 } result;
 
-/* The columns own the job's memory from here on: the job may be freed. */
+/* From here on the columns own the job's memory, so the job may be freed. */
 static jlong export_columns(JNIEnv *env, jclass class, jlong job)
 {
     (void)class;
@@ -60,7 +60,7 @@ static jbyteArray column_name(JNIEnv *env, jclass class, jlong handle, jint colu
     return hacjni_text(env, r->schema.children[column]->name);
 }
 
-/* As the Arrow C Data Interface has it. */
+/* Uses the layout of the Arrow C Data Interface. */
 static jbyteArray column_format(JNIEnv *env, jclass class, jlong handle, jint column)
 {
     (void)class;
@@ -84,14 +84,14 @@ static jlong column_part(JNIEnv *env, jclass class, jlong handle, jint column, j
 
 /* ---- buffers ---- */
 
-/* Up to 2^31 - 1 bytes, at least one. */
+/* A Java buffer has 1 to 2^31 - 1 bytes. */
 static jobject view(JNIEnv *env, jclass class, jlong address, jlong bytes)
 {
     (void)class;
     return (*env)->NewDirectByteBuffer(env, hacjni_pointer(address), bytes);
 }
 
-/* Of a direct buffer's byte 0, whatever its position; 0: it is not direct. */
+/* The address of byte 0 of a direct buffer, whatever its position. 0: the buffer is not direct. */
 static jlong address_of(JNIEnv *env, jclass class, jobject buffer)
 {
     (void)class;

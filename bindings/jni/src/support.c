@@ -12,7 +12,7 @@ void hacjni_throw_no_memory(JNIEnv *env)
         (*env)->ThrowNew(env, class, "libhacjni");
 }
 
-/* Whatever fails on the way leaves its own exception pending, which is as good. */
+/* A call that fails here leaves its own exception pending, which also reports a failure. */
 void hacjni_throw(JNIEnv *env, const hac_error *err)
 {
     jclass class = (*env)->FindClass(env, "org/hac/HacException");
@@ -31,7 +31,7 @@ void hacjni_throw(JNIEnv *env, const hac_error *err)
 
 /* ---- texts ---- */
 
-/* Cuts bytes into texts; false: they are not what Native.Texts makes. */
+/* Splits bytes into texts. false: Native.Texts did not make the bytes. */
 static bool cut(hacjni_texts *texts, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
@@ -77,7 +77,7 @@ void hacjni_texts_free(hacjni_texts *texts)
     *texts = (hacjni_texts){0};
 }
 
-/* ---- what goes to Java ---- */
+/* ---- values for Java ---- */
 
 jbyteArray hacjni_bytes(JNIEnv *env, const void *bytes, uint64_t n)
 {
@@ -98,23 +98,3 @@ jbyteArray hacjni_text(JNIEnv *env, const char *text)
 }
 
 /* ---- the library ---- */
-
-/* Not the names that javac -h makes: a method that is missing or has another type here fails when the class
- * is loaded, not when it is first called. */
-JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
-{
-    (void)reserved;
-    void *got = NULL;
-    if ((*vm)->GetEnv(vm, &got, JNI_VERSION_10) != JNI_OK)
-        return JNI_ERR;
-    JNIEnv *env = got;
-    jclass class = (*env)->FindClass(env, "org/hac/Native");
-    if (class == NULL)
-        return JNI_ERR;
-    const hacjni_methods methods[] = {hacjni_client_methods(), hacjni_query_methods(),
-                                      hacjni_result_methods()};
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        if ((*env)->RegisterNatives(env, class, methods[i].list, methods[i].n) != 0)
-            return JNI_ERR;
-    return JNI_VERSION_10;
-}

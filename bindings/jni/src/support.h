@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the native methods of org.hac.Native share: errors as Java exceptions, and arguments that come packed.
+ * Shared by the native methods of org.hac.Native: errors as Java exceptions, and unpacking of arguments.
  *
  * Handles are pointers in Java longs. Native.java is their only user; it is package-private, and HacClient
  * sees to it that a handle is used by one thread at a time and never after it was freed.
@@ -22,7 +22,8 @@ void hacjni_throw(JNIEnv *env, const hac_error *err);
 /* Throws OutOfMemoryError. */
 void hacjni_throw_no_memory(JNIEnv *env);
 
-/* Texts that Native.Texts packed into one array: a byte 0 for null, or a byte 1, UTF-8 and a NUL. */
+/* Texts that Native.Texts packed into one array. Each text is a byte 0 (null), or a byte 1, UTF-8 and a NUL.
+ */
 typedef struct hacjni_texts {
     size_t n;
     const char **text; /* owned, as is what they point to; NULL for null */

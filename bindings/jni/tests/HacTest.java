@@ -510,7 +510,7 @@ public final class HacTest {
         fails(HacException.Code.INVALID, "NUL", () -> client.query(csv.select("n\0"), text));
         fails(HacException.Code.INVALID, "format", () -> client.query(new HacQuery().select("n"), text));
         fails(HacException.Code.INVALID, "nowhere", () -> client.query(new HacQuery().format(HacQuery.Format.LINES).devices("nowhere").select("line"), text));
-        fails(HacException.Code.INVALID, "Parquet", () -> client.query(new HacQuery().format(HacQuery.Format.LINES).rowGroups(1, 1).select("line"), text));
+        fails(HacException.Code.INVALID, "option of parquet", () -> client.query(new HacQuery().format(HacQuery.Format.LINES).rowGroups(1, 1).select("line"), text));
         fails(HacException.Code.FAILED, "cannot open /no/such/file.csv", () -> client.query(csv.select("n"), Path.of("/no/such/file.csv")));
         fails(HacException.Code.FAILED, "/tmp is a directory", () -> client.query(csv.select("n"), Path.of("/tmp")));
         fails(HacException.Code.FAILED, "no file with a size", () -> client.query(csv.select("n"), Path.of("/dev/null")));

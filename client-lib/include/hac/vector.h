@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors of the seven templates of <hac/op.h>: filled by key, laid out in pool memory as the sub-operators
- * take them, and walked by key. docs/examples/vectors.c is a complete program.
+ * Vectors of the seven templates of <hac/op.h>. A program fills a vector by key, lays the vector out in pool
+ * memory for the sub-operators, and walks its elements by key. docs/examples/vectors.c is a complete program.
  *
  *     hac_vector *x = NULL, *y = NULL;
  *     hac_vector_iterator *walk = NULL;
@@ -10,18 +10,18 @@
  *
  *     if (hac_vector_new(&shape, &x, &err) != HAC_OK ||
  *         hac_vector_emit(x, 7, 0, hac_vector_f64(0.5), &err) != HAC_OK || // row 7, column 0
- *         hac_vector_finish(x, client, &err) != HAC_OK ||                  // it is in pool memory now
- *         hac_vector_room(&shape, client, &y, &err) != HAC_OK)             // for a task to write
+ *         hac_vector_finish(x, client, &err) != HAC_OK ||                  // x is in pool memory now
+ *         hac_vector_alloc(&shape, client, &y, &err) != HAC_OK)             // a task writes y
  *         die(err.message);
- *     ... hac_vector_operand, hac_vector_buffer: into a call and a graph; hac_ops_submit or hac_ops_run
+ *     ... put hac_vector_operand into a call, hac_vector_buffer into a graph; hac_ops_submit or hac_ops_run
  *     if (hac_vector_iter(y, &walk, &err) != HAC_OK)
  *         die(err.message);
  *     while ((status = hac_vector_next(walk, &entry, &err)) == HAC_OK)
  *         printf("%" PRIu64 " %g\n", entry.row, entry.value.f64);
- *     if (status != HAC_NOT_FOUND) // that is the end
+ *     if (status != HAC_NOT_FOUND) // HAC_NOT_FOUND: no more elements
  *         die(err.message);
  *
- * The rules at the top of <hac/hac.h> hold here, too.
+ * The rules at the top of <hac/hac.h> apply to this header, too.
  */
 #ifndef HAC_VECTOR_H
 #define HAC_VECTOR_H
@@ -35,18 +35,23 @@ extern "C" {
 
 typedef struct hac_vector hac_vector;
 
-/* What a vector is to be. Zeros at its end may be left out. */
+/* The template, type and size of a vector. An initializer may omit trailing zeros. */
 typedef struct hac_vector_shape {
     hac_vector_template form;
-    hac_vector_type type; /* SparseTextVector: STRING, and no other one has that */
-    uint64_t rows;        /* hac_vector_new: 0: up to the greatest one that is emitted. A Var has one */
-    uint64_t columns;     /* likewise; dense templates have at least one, those without columns one */
-    uint64_t entries;     /* hac_vector_room only: of sparse and variable ones; of texts their bytes */
+    hac_vector_type type; /* STRING for SparseTextVector, and only for SparseTextVector */
+    /* Number of rows. hac_vector_new also takes 0: then the highest emitted row decides. A Var has 1 row. */
+    uint64_t rows;
+    /* Number of columns. hac_vector_new also takes 0: then the highest emitted column decides. A dense vector
+     * has at least 1 column. A vector of a template without columns has 1. */
+    uint64_t columns;
+    /* For hac_vector_alloc only: number of elements of a sparse or variable-length vector; bytes of all
+     * strings of a SparseTextVector. */
+    uint64_t entries;
 } hac_vector_shape;
 
 /* One element. */
 typedef struct hac_vector_value {
-    hac_vector_type type; /* which member: */
+    hac_vector_type type; /* selects the member of the union */
     union {
         uint8_t boolean;
         int32_t i32;
@@ -55,12 +60,13 @@ typedef struct hac_vector_value {
         uint64_t u64;
         float f32;
         double f64;
-        const char *text; /* not NUL-terminated: */
+        const char *text; /* `bytes` bytes, not NUL-terminated */
     };
-    uint64_t bytes; /* of text */
+    uint64_t bytes; /* length of `text` */
 } hac_vector_value;
 
-/* hac_vector_bool(1), hac_vector_f64(0.5), hac_vector_text("abc", 3) …: values of these types. */
+/* Constructors of values, one for each type: hac_vector_bool(1), hac_vector_f64(0.5),
+ * hac_vector_text("abc", 3), … */
 #define HAC_VECTOR_VALUE_(name, c_type, member, element)                                                     \
     static inline hac_vector_value hac_vector_##name(c_type x)                                               \
     {                                                                                                        \
@@ -90,83 +96,91 @@ static inline hac_vector_value hac_vector_text(const char *text, uint64_t bytes)
 
 /* ---- filling --------------------------------------------------------------------------------------- */
 
-/* An empty one, in ordinary memory. HAC_INVALID: there is no such vector. */
+/* Creates an empty vector in ordinary memory. HAC_INVALID: no vector can have this shape. */
 HAC_API HAC_MUST_USE hac_status hac_vector_new(const hac_vector_shape *shape, hac_vector **ret_vector,
                                                hac_error *err);
 
 /*
- * Gives the element at (row, column) its value: the Emit(key, value) of every template. Keys may come in any
- * order. `value` is of the vector's type; text is copied.
+ * Sets the element at (row, column). This is Emit(key, value) of every template. Keys may come in any order.
+ * `value` must have the vector's type. The library copies strings.
  *
- *   FixValueVector, PVar    of equal keys the last one counts; where none is, the value is 0
- *   Var                     row 0; likewise
- *   SparseMatrix            of equal keys the last one counts; there are no others, and zeros stay
- *   SparseValueVector       likewise; column 0
- *   SparseTextVector        of equal keys the last one counts; where none is, the text is empty; column 0
- *   VariableLenVector       every value is one more of its row, in the order of `column`, of equal ones in
- *                           the order in which they came: it may always be 0, or say the place
+ *   FixValueVector, PVar    a later value replaces an earlier value of the same key; missing elements are 0
+ *   Var                     as PVar; row must be 0
+ *   SparseMatrix            a later value replaces an earlier value of the same key; only emitted elements
+ *                           are stored, including zeros
+ *   SparseValueVector       as SparseMatrix; column must be 0
+ *   SparseTextVector        a later string replaces an earlier string of the same key; missing strings are
+ *                           empty; column must be 0
+ *   VariableLenVector       appends a value to the row. The row's values are sorted by `column`; values with
+ *                           the same `column` keep the order of the calls. `column` may be 0 in all calls.
  *
- * Until the layout an element takes 32 bytes of ordinary memory, a text its own and 8 more. What comes in
- * order and is large is better written where it is to lie: hac_vector_room, then hac_buffer_data of its
- * buffer at the operand's offsets.
+ * Until hac_vector_finish, an element takes 32 bytes of ordinary memory, and a string takes its length plus 8
+ * bytes. A program with much data that is already in order should write into pool memory directly: call
+ * hac_vector_alloc, then write to hac_buffer_data of the vector's buffer at the operand's offsets.
  *
- * HAC_INVALID: a value of another type, a key outside of the shape, or a vector that is finished.
+ * HAC_INVALID: `value` has another type, the key is outside the shape, or the vector is finished.
  */
 HAC_API HAC_MUST_USE hac_status hac_vector_emit(hac_vector *vector, uint64_t row, uint64_t column,
                                                 hac_vector_value value, hac_error *err);
 
-/* Lays it out in a pool buffer of its own. It can be given to tasks and walked now, and takes no more
- * elements. When this fails it is as it was. HAC_REFUSED: over quota, or larger than can be. */
+/* Lays the vector out in its own pool buffer. Afterwards tasks can use the vector and iterators can walk it,
+ * but it takes no more elements. On failure the vector is unchanged. HAC_REFUSED: the vector exceeds the
+ * quota or the maximum size. */
 HAC_API HAC_MUST_USE hac_status hac_vector_finish(hac_vector *vector, hac_client *client, hac_error *err);
 
 /* ---- with tasks ------------------------------------------------------------------------------------ */
 
-/* One for a task to write: laid out, with undefined contents. */
-HAC_API HAC_MUST_USE hac_status hac_vector_room(const hac_vector_shape *shape, hac_client *client,
-                                                hac_vector **ret_vector, hac_error *err);
+/* Creates a vector for a task to write: it is laid out, and its contents are undefined. */
+HAC_API HAC_MUST_USE hac_status hac_vector_alloc(const hac_vector_shape *shape, hac_client *client,
+                                                 hac_vector **ret_vector, hac_error *err);
 
-/* The sizes that a task has given back (hac_job_op_values), where data decides them. `entries` of dense ones
- * is ignored. HAC_REFUSED: there was no room for so much, and nothing was written: run it again with more. */
+/* Sets the sizes that a task reported with hac_job_op_values, for a vector whose size depends on the data.
+ * A dense vector ignores `entries`. HAC_REFUSED: the vector was too small, so the task wrote nothing. Run the
+ * task again with a larger vector. */
 HAC_API HAC_MUST_USE hac_status hac_vector_resize(hac_vector *vector, uint64_t rows, uint64_t entries,
                                                   hac_error *err);
 
-/* How it lies in its buffer, for a call; `span` is 0: the caller's to set. HAC_INVALID: it is not laid out.
- */
+/* Describes the vector's layout in its buffer, for a call. `span` is 0, and the caller sets it.
+ * HAC_INVALID: the vector is not laid out. */
 HAC_API HAC_MUST_USE hac_status hac_vector_operand(const hac_vector *vector, hac_op_operand *ret_operand,
                                                    hac_error *err);
-/* Its buffer, which stays the vector's; a task's span is all of it. NULL: it has none (a view, or not yet).
- */
+/* The vector's buffer. The vector keeps the ownership. A task's span covers the whole buffer. NULL: the
+ * vector is a view, or is not laid out. */
 HAC_API hac_buffer *hac_vector_buffer(const hac_vector *vector);
-/* Where its span begins, of a view, too; the operand's parts are counted from there. NULL: not laid out. */
+/* The start of the vector's span, also for a view. The operand's offsets count from this address. NULL: the
+ * vector is not laid out. */
 HAC_API const void *hac_vector_data(const hac_vector *vector);
 
 /*
- * A vector that lies in memory already, maybe beside others in one buffer: `operand` says how, `data` (at a
- * multiple of 64, as hac_buffer_data and hac_job_data are) is where its span begins. The memory stays the
- * caller's and must outlive the vector. HAC_INVALID: a part of it lies outside of the bytes.
+ * Creates a vector on memory that already contains one. Several vectors may share one buffer. `operand`
+ * describes the layout. `data` is the start of the span, aligned to 64 bytes as hac_buffer_data and
+ * hac_job_data are. The caller keeps the memory, which must outlive the vector. HAC_INVALID: a part of the
+ * vector lies outside `bytes`.
  */
 HAC_API HAC_MUST_USE hac_status hac_vector_view(const hac_op_operand *operand, const void *data,
                                                 uint64_t bytes, hac_vector **ret_vector, hac_error *err);
 
-/* Gives its buffer back, too: not while a job uses it. */
+/* Frees the vector and its buffer. No job may be using the buffer. */
 HAC_API void hac_vector_free(hac_vector *vector);
 
 /* ---- walking --------------------------------------------------------------------------------------- */
 
 typedef struct hac_vector_entry {
-    uint64_t row, column;   /* VariableLenVector: column is the place in the row */
-    hac_vector_value value; /* text is valid as long as the vector */
+    uint64_t row, column;   /* VariableLenVector: `column` is the index in the row */
+    hac_vector_value value; /* a string is valid as long as the vector */
 } hac_vector_entry;
 
 typedef struct hac_vector_iterator hac_vector_iterator;
 
-/* GetItr: walks a vector that is laid out, in ascending order of row, then column. What was emitted, when it
- * comes back by a walk, makes the same vector again. The vector must outlive the walk. */
+/* GetItr: creates an iterator over a vector that is laid out. The iterator returns elements in ascending
+ * order of row, then column. Emitting these elements into a new vector gives an equal vector. The vector must
+ * outlive the iterator. */
 HAC_API HAC_MUST_USE hac_status hac_vector_iter(const hac_vector *vector, hac_vector_iterator **ret_iterator,
                                                 hac_error *err);
 
-/* The next element. HAC_NOT_FOUND: there are no more. HAC_FAILED: what lies there is no such vector (offsets
- * or indices that do not ascend, or out of range): the memory is shared, whatever wrote it is not trusted. */
+/* Returns the next element. HAC_NOT_FOUND: there are no more elements. HAC_FAILED: the memory does not
+ * contain a valid vector, because offsets or indices do not ascend or are out of range. The iterator checks
+ * them because the memory is shared and its writer is not trusted. */
 HAC_API HAC_MUST_USE hac_status hac_vector_next(hac_vector_iterator *iterator, hac_vector_entry *ret_entry,
                                                 hac_error *err);
 HAC_API void hac_vector_iter_free(hac_vector_iterator *iterator);

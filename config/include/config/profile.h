@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/device.h"
 #include "base/error.h"
 
 #define HAC_NAME_MAX              64  /* device, group and profile names, terminator included */
@@ -33,19 +34,6 @@ typedef enum hac_device_kind {
 } hac_device_kind;
 
 const char *hac_device_kind_name(hac_device_kind kind);
-
-typedef enum hac_style_choice {
-    HAC_STYLE_AUTO = 0,
-    HAC_STYLE_CHOICE_BLOCK,
-    HAC_STYLE_CHOICE_SIMT
-} hac_style_choice;
-
-/* As Setup.byte_order has it. */
-typedef enum hac_byte_order {
-    HAC_BYTE_ORDER_NATIVE = 0,
-    HAC_BYTE_ORDER_LITTLE,
-    HAC_BYTE_ORDER_BIG
-} hac_byte_order;
 
 typedef struct hac_capability {
     char key[HAC_NAME_MAX]; /* "sort.u32" */
@@ -69,7 +57,6 @@ typedef struct hac_device_config {
                                      true for kinds cpu and arm */
     char *program_binary;         /* absolute path, NULL: source */
     hac_byte_order byte_order;    /* native: what the driver says */
-    uint32_t vector_width;        /* 0: auto */
     uint32_t block_items;         /* 0: auto */
     uint32_t work_group;          /* 0: auto */
     uint32_t max_loop_iterations; /* 0: no limit */
@@ -117,9 +104,12 @@ typedef struct hac_profile_match {
     const char *platform, *vendor, *device, *type;
 } hac_profile_match;
 
-/* The first profile of the set that matches, or NULL. In a pattern `*` is any run of characters, `?` any one;
- * everything else stands for itself (brackets too: drivers put them into names), letter case does not matter.
- * One profile may match several devices of a machine; telling those apart by name is the caller's. */
+/* Whether the profile's patterns match. In a pattern `*` stands for any characters and `?` for any one
+ * character; letter case does not matter. Brackets have no meaning, as drivers put them into names. */
+bool hac_profile_fits(const hac_profile *profile, const hac_profile_match *match);
+
+/* The first profile of the set that fits, or NULL. If it fits several devices of a machine, the caller gives
+ * these different names. */
 const hac_profile *hac_profile_set_match(const hac_profile_set *set, const hac_profile_match *match);
 
 /* Number of devices (executor entries) of a profile, at least 1; and the i-th of them, named by the entry's

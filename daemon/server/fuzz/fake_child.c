@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "loop/scratch.h"
 #include "proto/frame.h"
-#include "scratch.h"
 
 #define TASKS_MAX 64
 
@@ -121,7 +121,7 @@ const char *hac_child_last_words(const hac_child *child, const char *fatal)
 
 /* ---- what it is told ---------------------------------------------------------------------------------- */
 
-/* A command is what a real child would take, or hacd has a defect. */
+/* hacd must send only commands that a real child accepts. */
 void hac_child_send(hac_child *child, const Hac__Executor__Command *command, const int *fds, size_t n_fds)
 {
     static uint8_t body[HAC_FRAME_BODY_MAX];
@@ -178,7 +178,7 @@ static void say(hac_child *child, const Hac__Executor__Report *report)
         index++;
     if (hac_encode(&report->base, body, &bytes, NULL) == HAC_OK)
         fake_child_report(index, body, bytes);
-    else /* the fuzzer gave it more than fits */
+    else /* the fuzzer made it larger than fits */
         die(child, 1, 0);
 }
 

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * child.h and scratch.h without processes and files, for the session's fuzz target: children are objects that
- * answer what the fuzzer makes them answer. They die as real ones do: from the loop, some time after they are
- * told to.
- */
+/* child.h and scratch.h without processes and files, for the fuzz target of sessions: children are objects
+ * that answer what the fuzzer tells them. They die like real ones: from the loop, some time after they are
+ * told to. */
 #ifndef FUZZ_FAKE_CHILD_H
 #define FUZZ_FAKE_CHILD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "child.h"
+#include "loop/child.h"
 
-/* How many there are; they are numbered from 0 on, in the order of their starts. */
+/* Number of children. They are numbered from 0 in the order of their starts. */
 size_t fake_children(void);
 
-/* What every child answers unasked: its facts, that a self-test has passed. */
+/* What every child reports at its start: facts, and that a self-test has passed. */
 void fake_children_start_up(void);
 
-/* One report of these bytes, valid or not. */
+/* Reports these bytes, valid or not. */
 void fake_child_report(size_t index, const uint8_t *body, size_t bytes);
 
-/* The end of the task it was given first: a code, values, data. */
+/* Ends the child's oldest task, with a code, values and data. */
 void fake_child_answer(size_t index, uint32_t code, uint64_t *values, size_t n_values, uint8_t *data,
                        size_t bytes);
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Whole sessions: hacd's own objects on its loop, clients at the other ends of socket pairs, children that
- * are made up (fake_child.h). Input: steps, each a byte that says what is done, and what that needs (below).
- * Oracles besides the sanitizers: every answer, event and command is valid; hacd's own assertions, among them
- * that each user's books balance at the end; it ends; no descriptor stays open.
- */
+/* Whole sessions: hacd's own objects on its loop, clients at the other ends of socket pairs, fake children
+ * (fake_child.h). The input is a sequence of steps: a byte that selects the step, then its parameters
+ * (below). Checks besides the sanitizers: every answer, event and command is valid; hacd's own assertions
+ * hold, among them that each user's account balances at the end; the loop ends; no descriptor stays open. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,13 +12,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "admin/shutdown.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "fake_child.h"
-#include "leaving.h"
 #include "proto/frame.h"
 #include "server.h"
-#include "session.h"
+#include "sessions/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,7 +52,7 @@ static unsigned take_u16(input *in)
     return low | take(in) << 8;
 }
 
-/* At most so many bytes of what is left. */
+/* At most *bytes of the rest. */
 static const uint8_t *take_bytes(input *in, size_t *bytes)
 {
     const uint8_t *at = in->at;
@@ -76,7 +74,7 @@ static void send_packet(const world *w, unsigned client, const uint8_t *packet, 
 {
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(HAC_FRAME_MAX_FDS * sizeof(int))];
+        char room[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int))];
     } control = {0};
     struct iovec part = {.iov_base = (void *)(uintptr_t)packet, .iov_len = bytes};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
@@ -123,16 +121,16 @@ static void greet(const world *w, unsigned client)
 static void connect_client(world *w, unsigned client, bool greets)
 {
     int pair[2];
-    if (w->clients[client] >= 0 || w->server->draining)
+    if (w->clients[client] >= 0 || w->server->jobs.draining)
         return;
     need(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
     w->clients[client] = pair[0];
-    hac_session_accept(w->server, pair[1]);
+    hac_session_accept(&w->server->sessions, pair[1]);
     if (greets)
         greet(w, client);
 }
 
-/* Takes what hacd has said; false: nothing more, or the connection has ended. */
+/* Reads one message from hacd. Returns false if there is none, or the connection has ended. */
 static bool read_answer(world *w, unsigned client)
 {
     static uint8_t buffer[HAC_FRAME_MAX];
@@ -153,7 +151,7 @@ static bool read_answer(world *w, unsigned client)
 
 static void turn(world *w)
 {
-    hac_log_set_level((hac_log_level)-1); /* not even errors; a reload sets it again */
+    hac_log_set_level((hac_log_level)-1); /* not even errors; a reload sets the level again */
     for (int i = 0; i < TURNS; i++) {
         uv_run(&w->server->loop, UV_RUN_NOWAIT);
         fake_children_start_up();
@@ -168,16 +166,16 @@ static void turn(world *w)
 /* Client, descriptors, length (2 bytes), body. */
 static void step_frame(world *w, input *in)
 {
-    unsigned client = take(in) % CLIENTS, n_fds = take(in) % (HAC_FRAME_MAX_FDS + 1);
+    unsigned client = take(in) % CLIENTS, n_fds = take(in) % (HAC_DESCRIPTORS_MAX + 1);
     size_t bytes = take_u16(in);
     const uint8_t *body = take_bytes(in, &bytes);
     send_frame(w, client, body, bytes, n_fds);
 }
 
-/* The same without a header of ours. */
+/* The same without a valid frame header. */
 static void step_packet(world *w, input *in)
 {
-    unsigned client = take(in) % CLIENTS, n_fds = take(in) % (HAC_FRAME_MAX_FDS + 1);
+    unsigned client = take(in) % CLIENTS, n_fds = take(in) % (HAC_DESCRIPTORS_MAX + 1);
     size_t bytes = take_u16(in);
     const uint8_t *packet = take_bytes(in, &bytes);
     send_packet(w, client, packet, bytes, n_fds);
@@ -255,7 +253,7 @@ static void step(world *w, input *in)
 
 static int listener(void)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX}; /* the kernel finds a name */
+    struct sockaddr_un address = {.sun_family = AF_UNIX}; /* the kernel chooses a name */
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     need(fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address.sun_family) == 0 &&
          listen(fd, 1) == 0);
@@ -287,7 +285,7 @@ static void world_end(world *w)
     for (size_t i = 0; i < CLIENTS; i++)
         if (w->clients[i] >= 0)
             hac_close(w->clients[i]);
-    hac_leaving_now(w->server);
+    hac_shutdown_now(w->server);
     uv_run(&w->server->loop, UV_RUN_DEFAULT);
     need(fake_children() == 0);
     hac_server_close(w->server);
@@ -295,7 +293,7 @@ static void world_end(world *w)
         hac_close(w->foreign[i]);
 }
 
-/* The lowest descriptor that is free: as long as none leaks, the same before and after. */
+/* The lowest free descriptor: it does not change as long as none leaks. */
 static int lowest_free(void)
 {
     int fd = dup(STDERR_FILENO);
@@ -316,7 +314,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         turn(&w);
     }
     world_end(&w);
-    need(!ran || lowest_free() == free_before); /* libuv keeps a few of its own after the first run */
+    need(!ran || lowest_free() == free_before); /* libuv keeps a few descriptors after the first run */
     ran = true;
     return 0;
 }

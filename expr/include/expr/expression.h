@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A single expression over typed columns, compiled by itself: what sub-operators (flow D) are made of.
- * Queries (expr/query.h) have their own way; the language is the same (docs/expressions.md), without
- * aggregates.
+ * A single expression over typed columns, compiled by itself, for the sub-operators of opsplit. The language
+ * is that of queries (expr/query.h, docs/expressions.md), without aggregates.
  */
 #ifndef EXPR_EXPRESSION_H
 #define EXPR_EXPRESSION_H
@@ -13,14 +12,14 @@
 typedef struct hac_expression {
     hac_program *program; /* one output */
     hac_value_type type;  /* of the output */
-    uint16_t *columns;    /* by the program's inputs: the field of the schema; every one of them is read */
+    uint16_t *columns;    /* for each input of the program, the field of the schema; the program reads all */
     size_t n_columns;
 } hac_expression;
 
 /*
- * Compiles `text` against the columns that there are. The result is cast to `as`, if its kind is not
- * HAC_KIND_NONE. HAC_INVALID: the message says what is wrong, without a position; that is the character
- * *ret_character of the text, from 1 (0: the text as a whole).
+ * Compiles `text` over the columns of `schema`. The result is cast to `as`, unless its kind is HAC_KIND_NONE.
+ * HAC_INVALID: the message says what is wrong. *ret_character is the position in the text, counted from 1; 0
+ * means the text as a whole.
  */
 HAC_MUST_USE hac_status hac_expression_compile(const char *text, const hac_schema *schema, hac_value_type as,
                                                hac_expression *ret, size_t *ret_character, hac_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C column machine: runs a verified program over batches. The OpenCL machine is in backends; both give
- * the same bits for every operation that HAC_OPS does not call INEXACT.
+ * The C column machine runs a verified program on batches of rows. The OpenCL machine is in backends/opencl.
+ * Both give the same bits for every operation that HAC_OPS does not call INEXACT.
  */
 #ifndef EXPR_MACHINE_H
 #define EXPR_MACHINE_H
@@ -10,30 +10,45 @@
 
 typedef struct hac_machine_c hac_machine_c;
 
-/* Registers for one program, which is borrowed and must have been verified. `string_bytes` bounds the memory
- * of strings that one batch may make (lower, concat …); above it the rows are HAC_ROW_OVERFLOW. */
+/* A machine for one program, which is borrowed and must have been verified. `string_bytes` limits the memory
+ * for strings that one batch makes (lower, concat …); rows beyond the limit are HAC_ROW_OVERFLOW. */
 HAC_MUST_USE hac_status hac_machine_c_new(const hac_program *program, size_t string_bytes,
                                           hac_machine_c **ret, hac_error *err);
+/* The same for a program that runs on few rows. Its results are the same, but it is slower on many rows,
+ * because its loops use only what each processor has. */
+HAC_MUST_USE hac_status hac_machine_c_new_once(const hac_program *program, size_t string_bytes,
+                                               hac_machine_c **ret, hac_error *err);
 void hac_machine_c_free(hac_machine_c *machine);
 
 /*
- * Runs the program over a batch whose columns are its inputs, by index (an unused input may be all zero).
- * ret_outputs has room for program->n_outputs vectors; they point into the machine and the batch and are
- * valid until the next call. Cannot fail: what goes wrong is in the rows' states.
+ * Runs the program on a batch. The batch's columns are the program's inputs, by index; an unused input may be
+ * all zero. ret_outputs has room for program->n_outputs columns. They point into the machine and the batch
+ * and are valid until the next call. The call cannot fail: errors are in the rows' states.
  */
-void hac_machine_c_run(hac_machine_c *machine, const hac_batch *batch, hac_vector *ret_outputs);
+void hac_machine_c_run(hac_machine_c *machine, const hac_batch *batch, hac_column *ret_outputs);
 
-/* The constant value of a program without inputs: its first output's state, and its value at *ret_value (of
- * the output's representation; a string points into the machine). For folding and for literals. */
-uint8_t hac_machine_c_constant(hac_machine_c *machine, hac_vector *ret);
+/*
+ * For messages: runs the program on the batch again, and finds the value whose conversion failed in row `row`
+ * with `state`: the text, or the number of an input column, that the failing operation or the conversions
+ * before it were given. Writes it to `ret` as printable text of at most `room` - 1 bytes, text in quotes.
+ * Returns false, with *ret empty, if no such value is known. Outputs of the last run become invalid.
+ */
+bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, size_t row, uint8_t state,
+                                char *ret, size_t room);
 
-/* The rows whose byte is 1 and not 0, in order; `ret` has room for 3 more than rows. Returns how many. */
+/* Runs a program without inputs. Returns the state of its first output; *ret has its value, and a string
+ * points into the machine. For constant folding. */
+uint8_t hac_machine_c_constant(hac_machine_c *machine, hac_column *ret);
+
+/* Lists the rows whose byte in `keep` is 1, in ascending order, and returns their number. The other bytes are
+ * 0. `ret` has room for `rows` + 3 numbers. */
 size_t hac_rows_kept(const uint8_t *keep, size_t rows, uint16_t *ret);
-/* Moves rows[0 … n), which ascend, to the front, in all columns; their values and states must be writable. */
+/* Moves the rows rows[0 … n), which ascend, to the front of all columns. The columns' values and states must
+ * be writable. */
 void hac_batch_gather(hac_batch *batch, const uint16_t *rows, size_t n);
 
-/* Keeps the rows whose `keep` is true (state HAC_ROW_OK, value 1), in order, in place, in all columns; the
- * columns' values and states must be writable. Returns the rows that are left. */
-size_t hac_batch_keep(hac_batch *batch, const hac_vector *keep);
+/* Keeps, in all columns and in place, the rows whose `keep` is true (state HAC_ROW_OK, value 1). The columns'
+ * values and states must be writable. Returns the number of rows that are left. */
+size_t hac_batch_keep(hac_batch *batch, const hac_column *keep);
 
 #endif

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operations of programs, one line each, for the builder, the verifier, both machines and the reference
- * page:
+ * The operations of programs. The builder, the verifier, both machines and the reference page read this list:
  *
  *     X(name, result, a, b, c, k, flags)
  *
- * result, a, b, c   representations (HAC_REPR_…) of the registers; NONE: no such operand; ANY: any one
- * k                 what the immediate is: NONE, COLUMN (an input), CONSTANT (of the result's
- * representation), RANGE (two constants of a's representation, lowest and highest), DIGITS (0 … 38), UNIT
- *                   (hac_date_unit), LIST (a constant list of a's representation, sorted), PATTERN (a LIKE)
- * flags             FAILS: gives null or an error by itself; HOST: only the C machine has it;
- *                   INEXACT: bits may differ from device to device; STATES: does not combine states strictly
+ * result, a, b, c   representations (HAC_REPR_…) of the registers; NONE: there is no such operand; ANY: any
+ * k                 the immediate: NONE, COLUMN (an input), CONSTANT (of the result's representation), RANGE
+ *                   (two constants of a's representation, lowest and highest), DIGITS (0 … 38), UNIT
+ *                   (hac_date_unit), LIST (a sorted list of constants of a's representation), PATTERN (LIKE)
+ * flags             FAILS: the operation itself can give null or an error; HOST: only the C machine has it;
+ *                   INEXACT: bits may differ between devices; STATES: it does not combine states strictly
  *
- * A LIST may be empty. A PATTERN is a string in which \ stands before a %, _ or \ that means itself, and
- * nowhere else. The result's register is never one of the operands'.
+ * A LIST may be empty. A PATTERN is a string in which \ stands before each %, _ or \ that stands for itself,
+ * and nowhere else. The result's register is never an operand's.
  *
- * Rounding: to nearest, ties to even, everywhere. Comparisons of floats use the total order of SQL engines:
- * NaN equals NaN and is above all numbers, -0.0 equals 0.0.
+ * All operations round to nearest, ties to even, unless their line says otherwise. Floats compare in the
+ * total order of SQL engines: NaN equals NaN and is above all numbers, and -0.0 equals 0.0.
  */
 #ifndef EXPR_OPS_H
 #define EXPR_OPS_H
@@ -80,7 +79,7 @@
     X(ATAN_F64,          F64,    F64,    NONE,   NONE,   NONE,     INEXACT)                                  \
     X(ATAN2_F64,         F64,    F64,    F64,    NONE,   NONE,     INEXACT)                                  \
     X(POW_F64,           F64,    F64,    F64,    NONE,   NONE,     INEXACT)                                  \
-    /* comparisons; the others are these with operands exchanged or a NOT */                                 \
+    /* comparisons; the others exchange the operands or add a NOT */                                         \
     X(EQ_BOOL,           BOOL,   BOOL,   BOOL,   NONE,   NONE,     0)                                        \
     X(LT_BOOL,           BOOL,   BOOL,   BOOL,   NONE,   NONE,     0)                                        \
     X(EQ_I64,            BOOL,   I64,    I64,    NONE,   NONE,     0)                                        \
@@ -105,11 +104,11 @@
     X(IN_U64,            BOOL,   U64,    NONE,   NONE,   LIST,     0)                                        \
     X(IN_F64,            BOOL,   F64,    NONE,   NONE,   LIST,     0)                                        \
     X(IN_STRING,         BOOL,   STRING, NONE,   NONE,   LIST,     HOST)                                     \
-    /* logic of three values: false and null is false, true or null is true; likewise with an error */       \
+    /* three-valued logic: `false and null` is false, `true or null` is true; an error acts as null */    \
     X(AND,               BOOL,   BOOL,   BOOL,   NONE,   NONE,     STATES)                                   \
     X(OR,                BOOL,   BOOL,   BOOL,   NONE,   NONE,     STATES)                                   \
     X(NOT,               BOOL,   BOOL,   NONE,   NONE,   NONE,     0)                                        \
-    X(IS_NULL,           BOOL,   ANY,    NONE,   NONE,   NONE,     STATES) /* an error stays one */          \
+    X(IS_NULL,           BOOL,   ANY,    NONE,   NONE,   NONE,     STATES) /* an error stays an error */     \
     /* a where true, else b (also where a is null); coalesce: a where not null, else b. The operand that is  \
      * not taken plays no part. c/b have the result's representation. */                                     \
     X(SELECT,            ANY,    BOOL,   ANY,    ANY,    NONE,     STATES)                                   \
@@ -125,7 +124,7 @@
     X(I64_TO_F64,        F64,    I64,    NONE,   NONE,   NONE,     0)                                        \
     X(U64_TO_F64,        F64,    U64,    NONE,   NONE,   NONE,     0)                                        \
     X(F32_TO_F64,        F64,    F32,    NONE,   NONE,   NONE,     0)                                        \
-    X(F64_TO_F32,        F32,    F64,    NONE,   NONE,   NONE,     0)                                        \
+    X(F64_TO_F32,        F32,    F64,    NONE,   NONE,   NONE,     FAILS) /* a number above the largest f32 */ \
     X(F64_TO_I64,        I64,    F64,    NONE,   NONE,   NONE,     FAILS) /* rounds, ties to even */         \
     X(F64_TO_U64,        U64,    F64,    NONE,   NONE,   NONE,     FAILS)                                    \
     X(RANGE_I64,         I64,    I64,    NONE,   NONE,   RANGE,    FAILS)                                    \
@@ -178,8 +177,8 @@
     X(U64_TO_STRING,     STRING, U64,    NONE,   NONE,   NONE,     HOST)                                     \
     X(F32_TO_STRING,     STRING, F32,    NONE,   NONE,   NONE,     HOST)                                     \
     X(F64_TO_STRING,     STRING, F64,    NONE,   NONE,   NONE,     HOST)                                     \
-    X(DATE_TO_STRING,    STRING, I64,    NONE,   NONE,   NONE,     HOST)                                     \
-    X(TIMESTAMP_TO_STRING, STRING, I64,  NONE,   NONE,   NONE,     HOST)                                     \
+    X(DATE_TO_STRING,    STRING, I64,    NONE,   NONE,   NONE,     FAILS | HOST) /* years 1 … 9999 */        \
+    X(TIMESTAMP_TO_STRING, STRING, I64,  NONE,   NONE,   NONE,     FAILS | HOST)                             \
     X(DECIMAL_TO_STRING, STRING, I128,   NONE,   NONE,   DIGITS,   HOST)
 /* clang-format on */
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs: what an expression becomes. A straight line of operations on typed registers, each a vector: no
- * jumps, so every program ends, and its cost is its length. Both machines run it a batch of rows at a time.
+ * Programs: compiled expressions. A program is a straight line of operations on typed registers. Each
+ * register is a column. There are no jumps, so every program ends, and its cost is its length. The C machine
+ * and the OpenCL machine run a program on one batch of rows at a time.
  *
- * A program travels as bytes (hac_program_write / hac_program_read). Bytes are untrusted: hac_program_read
- * verifies everything that a machine relies on (hac_program_verify), so that a machine checks nothing.
+ * A program travels as bytes (hac_program_write, hac_program_read). The bytes are untrusted: hac_program_read
+ * calls hac_program_verify, which checks everything that a machine relies on. A machine checks nothing.
  */
 #ifndef EXPR_PROGRAM_H
 #define EXPR_PROGRAM_H
 
 #include "base/text.h"
+#include "expr/column.h"
 #include "expr/ops.h"
-#include "expr/vector.h"
 
 #define HAC_PROGRAM_INPUTS_MAX       256
 #define HAC_PROGRAM_OUTPUTS_MAX      256
@@ -23,11 +24,12 @@ typedef struct hac_instruction {
     uint16_t op;      /* hac_op */
     uint16_t result;  /* register */
     uint16_t a, b, c; /* registers; 0 where the operation has no such operand */
-    uint16_t k;       /* the immediate: index of an input, a constant, a list; digits; a unit */
+    uint16_t k;       /* immediate: index of an input, a constant or a list; number of digits; a unit */
 } hac_instruction;
 
-/* A fixed-width constant is its value in `low` (bits of a float, sign-extended integers) and, of 128 bits,
- * `high`. A string is program->bytes[low … low + high). A list or a pair is constants [low, low + high). */
+/* A fixed-width constant has its value in `low` (the bits of a float; integers are sign-extended) and, if it
+ * has 128 bits, in `high`. A string is program->bytes[low … low + high). A list or a pair is the constants
+ * [low, low + high). */
 typedef struct hac_constant {
     uint8_t repr; /* hac_repr; HAC_REPR_NONE: a list */
     uint64_t low, high;
@@ -39,7 +41,7 @@ typedef struct hac_program_output {
 } hac_program_output;
 
 typedef struct hac_program {
-    hac_value_type *inputs; /* the types of the columns it reads, by input index */
+    hac_value_type *inputs; /* the types of the columns that the program reads, by input index */
     size_t n_inputs;
     uint8_t *registers; /* hac_repr of each */
     size_t n_registers;
@@ -55,62 +57,66 @@ typedef struct hac_program {
 
 void hac_program_free(hac_program *program);
 
-/* Every index in range, every representation as HAC_OPS has it, every register written before it is read,
- * lists sorted, outputs' representations those of their types. HAC_INVALID says what is wrong, and where. */
+/* Checks that every index is in range, that representations are those of HAC_OPS, that every register is
+ * written before it is read, that lists are sorted, and that outputs have the representations of their types.
+ * HAC_INVALID: the message says what is wrong, and where. */
 HAC_MUST_USE hac_status hac_program_verify(const hac_program *program, hac_error *err);
 
-/* Whether a machine without HAC_OP_HOST operations and 128-bit registers can run it, that hands strings out
- * as their columns have them. */
+/* Whether a device can run the program: it has no HAC_OP_HOST operations and no 128-bit registers, and
+ * returns strings only as their columns contain them. */
 bool hac_program_fits_device(const hac_program *program);
-/* Whether all of its operations give the same bits everywhere. */
+/* Whether all operations of the program give the same bits on every device. */
 bool hac_program_exact(const hac_program *program);
-/* The input whose column output `output` is as it came; -1: it is none, or was made anew. */
+/* The input whose column is output `output`, unchanged; -1: the output is computed. */
 int hac_program_output_input(const hac_program *program, size_t output);
 
 /* Appends the program's bytes (little-endian, versioned). */
 void hac_program_write(const hac_program *program, hac_text *ret);
-/* Reads a program from the front of `data` and verifies it; *ret_used is its length. HAC_INVALID: not one. */
+/* Reads a program from the start of `data` and verifies it; *ret_used is its length. HAC_INVALID: `data` does
+ * not begin with a valid program. */
 HAC_MUST_USE hac_status hac_program_read(const uint8_t *data, size_t bytes, size_t *ret_used,
                                          hac_program **ret, hac_error *err);
-/* One line an instruction, for people: "r3:i64 = ADD_I64 r1 r2". */
+/* Appends one line for each instruction: "r3:i64 = ADD_I64 r1 r2". */
 void hac_program_print(const hac_program *program, hac_text *ret);
 
 /* ---- building -------------------------------------------------------------------------------------------
- * Values are numbers that the builder hands out; equal operations on equal operands are made once. Registers
- * are given, reused and counted when the program is finished. Failures (no memory, a limit) stick: builder
- * calls return 0 then, and hac_builder_finish reports. */
+ * The builder hands out numbers for values. Equal operations on equal operands are built once. Registers are
+ * assigned when the program is finished. After a failure (no memory, a limit) all calls of the builder return
+ * 0, and hac_program_builder_finish reports the failure. */
 
-typedef struct hac_builder hac_builder;
+typedef struct hac_program_builder hac_program_builder;
 typedef uint32_t hac_value_id; /* 0: none */
 
-HAC_MUST_USE hac_status hac_builder_new(hac_builder **ret, hac_error *err);
-void hac_builder_free(hac_builder *builder);
+HAC_MUST_USE hac_status hac_program_builder_new(hac_program_builder **ret, hac_error *err);
+void hac_program_builder_free(hac_program_builder *builder);
 
-/* Input `index` (any order, gaps are unused inputs), of that type. */
-hac_value_id hac_builder_input(hac_builder *builder, size_t index, hac_value_type type);
-/* Constants, by the representation of the result. */
-hac_value_id hac_builder_constant(hac_builder *builder, hac_repr repr, uint64_t low, uint64_t high);
-hac_value_id hac_builder_string(hac_builder *builder, const uint8_t *bytes, size_t n);
-hac_value_id hac_builder_null(hac_builder *builder, hac_repr repr);
-/* An operation with registers only, or with digits or a unit as `k`. */
-hac_value_id hac_builder_op(hac_builder *builder, hac_op op, hac_value_id a, hac_value_id b, hac_value_id c,
-                            unsigned k);
-/* RANGE_*: lowest and highest, 128 bits wide where the operation is. */
-hac_value_id hac_builder_range(hac_builder *builder, hac_op op, hac_value_id a, __int128 lowest,
-                               __int128 highest);
-/* IN_*: constants (made by hac_builder_constant or _string) in any order, repeated ones allowed. */
-hac_value_id hac_builder_in(hac_builder *builder, hac_op op, hac_value_id a, const hac_value_id *list,
-                            size_t n);
-/* LIKE with a pattern: bytes as written; `escape` is 0 for none. */
-hac_value_id hac_builder_like(hac_builder *builder, hac_value_id a, const uint8_t *pattern, size_t n,
-                              uint8_t escape);
-/* Fails it for want of memory: for who allocates for its calls. Returns 0. */
-hac_value_id hac_builder_no_memory(hac_builder *builder);
-hac_repr hac_builder_repr(const hac_builder *builder, hac_value_id value);
+/* Input `index`. Inputs may come in any order; an index that is left out is an unused input. */
+hac_value_id hac_program_builder_input(hac_program_builder *builder, size_t index, hac_value_type type);
+/* A constant of representation `repr`: see hac_constant. */
+hac_value_id hac_program_builder_constant(hac_program_builder *builder, hac_repr repr, uint64_t low,
+                                          uint64_t high);
+hac_value_id hac_program_builder_string(hac_program_builder *builder, const uint8_t *bytes, size_t n);
+hac_value_id hac_program_builder_null(hac_program_builder *builder, hac_repr repr);
+/* An operation without immediate (`k` is 0), or whose immediate `k` is a number of digits or a unit. */
+hac_value_id hac_program_builder_op(hac_program_builder *builder, hac_op op, hac_value_id a, hac_value_id b,
+                                    hac_value_id c, unsigned k);
+/* RANGE_*. Operations on 128 bits use all bits of `lowest` and `highest`. */
+hac_value_id hac_program_builder_range(hac_program_builder *builder, hac_op op, hac_value_id a,
+                                       __int128 lowest, __int128 highest);
+/* IN_*. The list has constants (hac_program_builder_constant, _string) in any order, and may repeat them. */
+hac_value_id hac_program_builder_in(hac_program_builder *builder, hac_op op, hac_value_id a,
+                                    const hac_value_id *list, size_t n);
+/* LIKE. `pattern` is as the user wrote it; `escape` is 0 if there is no escape character. */
+hac_value_id hac_program_builder_like(hac_program_builder *builder, hac_value_id a, const uint8_t *pattern,
+                                      size_t n, uint8_t escape);
+/* Makes the builder fail with HAC_NO_MEMORY, for callers whose own allocation has failed. Returns 0. */
+hac_value_id hac_program_builder_no_memory(hac_program_builder *builder);
+hac_repr hac_program_builder_repr(const hac_program_builder *builder, hac_value_id value);
 
 /* Appends an output. */
-void hac_builder_output(hac_builder *builder, hac_value_id value, hac_value_type type);
-/* Gives registers, drops what no output needs, verifies. The builder is empty afterwards. */
-HAC_MUST_USE hac_status hac_builder_finish(hac_builder *builder, hac_program **ret, hac_error *err);
+void hac_program_builder_output(hac_program_builder *builder, hac_value_id value, hac_value_type type);
+/* Drops what no output needs, assigns registers and verifies the program. The builder is empty afterwards. */
+HAC_MUST_USE hac_status hac_program_builder_finish(hac_program_builder *builder, hac_program **ret,
+                                                   hac_error *err);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A list of named, typed columns as users write it: `a:i64,"unit price":decimal(15,2),s:string`. A name of
- * letters, digits and _ (not starting with a digit; any byte ≥ 0x80 counts as a letter) may stand bare, every
- * other one in double quotes, "" for one inside. A type's name may be a column's. Blanks between parts are
- * skipped.
+ * Schemas: lists of named, typed columns, as users write them: `a:i64,"unit price":decimal(15,2),s:string`. A
+ * name of letters, digits and _ that does not start with a digit needs no quotes; any byte ≥ 0x80 counts as a
+ * letter. Other names stand in double quotes, and "" stands for one double quote. A column may be named like
+ * a type. Blanks between the parts are skipped.
  */
 #ifndef EXPR_SCHEMA_H
 #define EXPR_SCHEMA_H
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/value.h"
-
-#define HAC_FIELD_NAME_MAX 128 /* with the terminating zero */
-#define HAC_FIELDS_MAX     256
 
 typedef struct hac_field {
     char name[HAC_FIELD_NAME_MAX];
     hac_value_type type;
+    bool made;     /* the name is not the source's (column_names.h) */
+    bool inferred; /* the type is that of the first records; values that it would change are errors */
 } hac_field;
 
 typedef struct hac_schema {
@@ -24,13 +24,12 @@ typedef struct hac_schema {
     size_t n_fields;
 } hac_schema;
 
-/* HAC_INVALID says what is wrong and at which character ("--schema: character 12: …" is the caller's prefix).
- */
+/* HAC_INVALID: the message says what is wrong, and at which character; the caller adds "--schema: ". */
 HAC_MUST_USE hac_status hac_schema_parse(const char *text, hac_schema *ret, hac_error *err);
 void hac_schema_clear(hac_schema *schema);
-/* Appends a schema as hac_schema_parse takes it. */
+/* Appends a schema as hac_schema_parse reads it. */
 void hac_schema_print(const hac_schema *schema, hac_text *ret);
-/* The index of a name, -1 if there is none. Names are compared byte by byte, case included. */
+/* The index of the column of that name; -1: there is none. Names are case-sensitive. */
 int hac_schema_find(const hac_schema *schema, const char *name, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libhac-opsplit: logic files of flow D (docs/flows/opsplit.md) run by a program, with vectors of its own as
- * inputs, and vectors of the file as results. docs/examples/jacobi.c is a complete program.
+ * libhac-opsplit: a program runs logic files (docs/flows/opsplit.md) with its own vectors as inputs, and gets
+ * vectors of the file as results. docs/examples/jacobi.c is a complete program.
  *
  *     # solve.yaml
  *     inputs:
@@ -25,7 +25,7 @@
  *     ... hac_vector_iter(y, ...); hac_vector_free(y);
  *
  * Build with `pkg-config --cflags --libs hac-opsplit`, or link CMake's hac::opsplit. The rules at the top of
- * <hac/hac.h> hold here, too.
+ * <hac/hac.h> hold here too.
  */
 #ifndef HAC_OPSPLIT_H
 #define HAC_OPSPLIT_H
@@ -36,37 +36,38 @@
 extern "C" {
 #endif
 
-/* An input of the logic file: a file, or a vector where it says `template`. */
+/* An input of the logic file: a file, or a vector if the input has a `template`. */
 typedef struct hac_opsplit_input {
     const char *name;
-    const char *path;         /* a file; with `directory: true` a folder; or … */
-    const hac_vector *vector; /* … laid out, of that template and type. Read once, at the beginning, and
-                               * checked: whatever wrote its memory is not trusted */
+    const char *path; /* a file, or a folder for `directory: true`; NULL: `vector` */
+    /* A finished vector of that template and type. It is read once, at the beginning, and checked: its
+     * memory is not trusted. */
+    const hac_vector *vector;
 } hac_opsplit_input;
 
-/* A vector of the logic file that is wanted, as it is at the end: one of its results, or an input. */
+/* A vector of the logic file whose value at the end is wanted: a result, or an input. */
 typedef struct hac_opsplit_result {
     const char *name;
-    hac_vector **ret_vector; /* the caller's; written when the whole run has succeeded */
+    hac_vector **ret_vector; /* belongs to the caller; set only if the whole run succeeds */
 } hac_opsplit_result;
 
 typedef struct hac_opsplit_options {
-    size_t size;                     /* sizeof(hac_opsplit_options): set by the INIT macro */
-    const hac_opsplit_input *inputs; /* all that the file has */
+    size_t size;                     /* sizeof(hac_opsplit_options); HAC_OPSPLIT_OPTIONS_INIT sets it */
+    const hac_opsplit_input *inputs; /* all inputs of the file */
     size_t n_inputs;
     const hac_opsplit_result *results;
     size_t n_results;
-    const char *output;   /* the folder where the file's outputs are written; NULL: they are not */
+    const char *output;   /* the folder for the outputs of the file; NULL: no outputs are written */
     hac_op_policy policy; /* where sub-operators run */
     uint64_t threshold;   /* of HAC_OP_POLICY_RULE, in bytes; 0: 3 GiB */
-    int kernels;          /* OpenCL kernels also where codelets in C could run */
-    unsigned components;  /* of vectors that do not say `split`; 0: as the devices take them; at most 1024 */
+    int kernels;          /* OpenCL kernels also where C codelets could run */
+    unsigned components;  /* of vectors that do not state `split`, at most 1024; 0: the devices decide */
     hac_job_options job;  /* devices, determinism, priority …; no callbacks */
-    int stop_fd;          /* becomes readable: the run is given up, HAC_CANCELLED; -1: none */
-    /* The process log, a line at a time: round, sub-operators, rows, seconds. NULL allowed. */
+    int stop_fd;          /* if it becomes readable, the run is given up (HAC_CANCELLED); -1: none */
+    /* The process log, one line at a time: round, sub-operators, rows, seconds. May be NULL. */
     void (*log)(void *context, const char *line);
-    /* What is wrong with the logic file, "FILE:LINE:COLUMN: …": all of it, of which *err has the first. NULL
-     * allowed. */
+    /* Called with each problem of the logic file, "FILE:LINE:COLUMN: …". *err has the first one. May be
+     * NULL. */
     void (*problem)(void *context, const char *message);
     void *context;
 } hac_opsplit_options;
@@ -78,11 +79,13 @@ typedef struct hac_opsplit_options {
     }
 
 /*
- * Reads the logic file, checks it, runs it to its end. Operators of the user's own are those of `hacctl
- * opsplit op` and `subop`. HAC_INVALID: the file is wrong (FILE:LINE:COLUMN), or an input is missing, is none
- * of the file's, or has another template, type or shape; or there is no such result. HAC_FAILED: a
- * sub-operator failed (which, and where in the file), or a vector that was handed over is none (its offsets
- * or indices). HAC_NOT_FOUND: there is no such file.
+ * Reads, checks and runs a logic file. It may use the operators that `hacctl opsplit op` and `subop` keep for
+ * this user.
+ *
+ * HAC_INVALID: the file is wrong (the message has FILE:LINE:COLUMN); an input is missing, is not of the file,
+ * or has another template, type or shape; the file has no such result. HAC_FAILED: a sub-operator failed (the
+ * message names it and its place in the file), or an input vector has wrong offsets or indices.
+ * HAC_NOT_FOUND: the file does not exist.
  */
 HAC_API HAC_MUST_USE hac_status hac_opsplit_run(hac_client *client, const char *path,
                                                 const hac_opsplit_options *options, hac_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Logic files (docs/flows/opsplit.md), read and checked: a program as plain data, that a runtime walks and
- * the decomposition cuts.
+ * Logic files (docs/flows/opsplit.md), read and checked: a program as plain data. A runtime walks it, and the
+ * decomposition splits it.
  *
  *     hac_logic *logic = NULL;
  *     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
@@ -9,15 +9,15 @@
  *         for (size_t i = 0; i < problems.n; i++)
  *             fprintf(stderr, "%s\n", problems.messages[i]);
  *
- * Everything is checked without data: keys, names, templates, types (every expression is compiled against the
- * types of the vectors that it reads), shapes as far as they are known by name, definition before use. What
- * only data can show (a matrix whose rows are not as many as stated, a key out of range, a null) the runtime
- * checks.
+ * The check needs no data. It covers keys, names, templates, types (each expression is compiled against the
+ * types of the vectors that it reads), shapes as far as they are known by name, and definition before use.
+ * The runtime checks what only data can show: a matrix with another number of rows than stated, a key out of
+ * range, a null.
  *
  * Messages are "FILE:LINE:COLUMN: what is wrong; what would be right".
  *
- * Vectors, dimensions, inputs are named by their index in the arrays below. All strings and arrays belong to
- * the hac_logic. A hac_logic is never changed once it is made: any thread may read it.
+ * Vectors, dimensions and inputs are named by their index in the arrays below. All strings and arrays belong
+ * to the hac_logic. A hac_logic never changes, so any thread may read it.
  */
 #ifndef OPSPLIT_LOGIC_H
 #define OPSPLIT_LOGIC_H
@@ -33,129 +33,129 @@
 #define HAC_LOGIC_EXPRESSION_MAX 4096 /* bytes of one expression */
 
 typedef struct hac_logic_position {
-    unsigned line, column; /* from 1; of a user's OP: in its own file */
+    unsigned line, column; /* from 1; a piece of a user's OP has the position in the file of the OP */
 } hac_logic_position;
 
 /* ---- dimensions ---------------------------------------------------------------------------------- */
 
-/*
- * How many rows, columns or entries: known, or known by name. Vectors with the same dimension have as many
- * rows, whatever that turns out to be; the runtime learns a number when it loads an input or runs what makes
- * it.
- */
+/* A number of rows, columns or entries, known or known by name. Vectors with the same dimension have the
+ * same number of rows, whatever that is. The runtime learns the number when it loads an input or runs the
+ * sub-operator that makes it. */
 typedef enum hac_dimension_kind {
     HAC_DIMENSION_CONSTANT = 0, /* `value` */
-    HAC_DIMENSION_INPUT,        /* rows of input `index` */
-    HAC_DIMENSION_VAR,          /* the value of vector `index`, a Var */
+    HAC_DIMENSION_INPUT,        /* the rows of input `index` */
+    HAC_DIMENSION_VAR,          /* the value of the Var `index` */
     HAC_DIMENSION_DATA,         /* what a sub-operator finds: filter, index, tokenize … */
-    HAC_DIMENSION_PARAMETER,    /* of a user's OP that is checked by itself */
-    HAC_DIMENSION_JOIN /* of a vector that has had different ones: no other has as many for certain */
+    HAC_DIMENSION_PARAMETER,    /* a dimension of a parameter, where a user's OP is checked by itself */
+    /* One of several dimensions, after control flow; equal to no other dimension for certain. */
+    HAC_DIMENSION_JOIN
 } hac_dimension_kind;
 
 typedef struct hac_logic_dimension {
     hac_dimension_kind kind;
     uint64_t value;
     int index;
-    char *name; /* for people: "rows of edges", "4", "what filter in line 12 keeps" */
+    char *name; /* for messages: "rows of edges", "4", "what filter in line 12 keeps" */
 } hac_logic_dimension;
 
 #define HAC_DIMENSION_ONE  0    /* dimensions[0] is the constant 1 */
-#define HAC_DIMENSION_NONE (-1) /* not known, or there is none */
+#define HAC_DIMENSION_NONE (-1) /* no dimension, or an unknown one */
 
 /* ---- vectors ------------------------------------------------------------------------------------- */
 
 typedef enum hac_partitioner {
-    HAC_PARTITION_RANGE = 0,   /* equal numbers of rows */
-    HAC_PARTITION_HASH,        /* by a hash of the row's value (or of `partition_by`'s) */
-    HAC_PARTITION_ROUND_ROBIN, /* row number modulo components */
-    HAC_PARTITION_WEIGHT, /* by range, so that the sums of `partition_by`, a vector with as many rows, agree
-                           */
-    HAC_PARTITION_EXPRESSION /* `partition` gives each row's component, taken modulo their number */
+    HAC_PARTITION_RANGE = 0,   /* ranges of equal length */
+    HAC_PARTITION_HASH,        /* hash of the row's value, or of the value of `partition_by` in that row */
+    HAC_PARTITION_ROUND_ROBIN, /* row number modulo the number of components */
+    HAC_PARTITION_WEIGHT,      /* ranges with equal sums of `partition_by`, a vector with as many rows */
+    /* `partition` gives the component of each row, modulo the number of components */
+    HAC_PARTITION_EXPRESSION
 } hac_partitioner;
 
-/* Constant contents, laid out as base/op_layout.h has them, but each part on its own. */
+/* A constant. base/op_layout.h describes its parts; here each part has its own memory. */
 typedef struct hac_logic_value {
     uint64_t rows, columns, entries;
-    void *values; /* of the vector's final type; of text: the characters */
+    void *values; /* numbers of the vector's final type; of a text vector: the characters */
     size_t value_bytes;
-    uint64_t *offsets; /* rows + 1; NULL where the template has none */
-    uint64_t *indices; /* entries; NULL likewise. Of a SparseMatrix: columns */
+    uint64_t *offsets; /* rows + 1 offsets; NULL: the template has no offsets */
+    uint64_t *indices; /* `entries` indices (of a SparseMatrix: columns); NULL: the template has no indices */
 } hac_logic_value;
 
 typedef struct hac_logic_expression {
     char *text;
     hac_logic_position at;
-    hac_program *program; /* one output, of type `kind`; its inputs are columns by the vectors below. NULL: a
-                           * copy of a vector of texts */
-    hac_kind kind;        /* of the result: one that vectors have */
-    int *vectors;         /* of each input of the program: a vector */
+    /* A program with one output of type `kind`; its inputs are rows of `vectors`. NULL: a copy of a text
+     * vector. */
+    hac_program *program;
+    hac_kind kind; /* kind of the result, and of a vector made from it */
+    int *vectors;  /* for each input of the program: the vector that it reads */
     size_t n_vectors;
-    uint64_t
-        ones;   /* bits: those of these vectors that are one value by the file, which holds for every row */
-    bool exact; /* the same bits everywhere */
-    bool constant; /* reads no vector */
-    int copy;      /* it is nothing but this vector, of the kind that is wanted; -1: it is not */
+    /* Bit i: vectors[i] has a single value according to the logic file, which is used for every row. */
+    uint64_t ones;
+    bool exact;    /* the result has the same bits on every device */
+    bool constant; /* the expression reads no vector */
+    int copy;      /* the expression is only the name of this vector, and has its kind; -1: it is more */
 } hac_logic_expression;
 
 typedef enum hac_vector_origin {
-    HAC_ORIGIN_RESULT = 0, /* some piece writes it first */
-    HAC_ORIGIN_VALUE,      /* the file gives its contents */
-    HAC_ORIGIN_INPUT,      /* a column of an input, or several as a matrix */
-    HAC_ORIGIN_PARAMETER   /* of a user's OP that is checked by itself */
+    HAC_ORIGIN_RESULT = 0, /* a piece writes the vector before any piece reads it */
+    HAC_ORIGIN_VALUE,      /* the file has the contents */
+    HAC_ORIGIN_INPUT,      /* a column of an input, or several columns as a matrix */
+    HAC_ORIGIN_PARAMETER   /* a parameter of a user's OP that is checked by itself */
 } hac_vector_origin;
 
 typedef struct hac_logic_vector {
-    char *name; /* "rank", "edges.a", of a used OP's own: "step.share" */
+    char *name; /* "rank", "edges.a"; for a vector of a user's OP: "step.share" */
     hac_logic_position at;
     hac_vector_template form;
-    hac_kind kind;     /* of its elements; HAC_KIND_STRING: text */
-    int rows, columns; /* dimensions; columns of what is no matrix is HAC_DIMENSION_ONE */
-    int entries;       /* dimension; of templates without entries HAC_DIMENSION_NONE */
-    int below;      /* its values are row numbers less than this dimension; HAC_DIMENSION_NONE: not known */
-    unsigned split; /* components; 0: not stated */
+    hac_kind kind;     /* kind of the elements; HAC_KIND_STRING: text */
+    int rows, columns; /* dimensions; `columns` is HAC_DIMENSION_ONE unless it is a matrix */
+    int entries;       /* dimension; HAC_DIMENSION_NONE for templates without entries */
+    int below;         /* the values are row numbers of this dimension; HAC_DIMENSION_NONE: not known */
+    unsigned split;    /* number of components; 0: the file does not state it */
     hac_partitioner partitioner;
     int partition_by;                /* vector; -1: none */
     hac_logic_expression *partition; /* HAC_PARTITION_EXPRESSION */
     hac_vector_origin origin;
     hac_logic_value *value;            /* HAC_ORIGIN_VALUE */
     int input;                         /* HAC_ORIGIN_INPUT; else -1 */
-    bool declared;                     /* under `vectors` */
-    hac_vector_template declared_form; /* what it was declared as, or first made as, … */
-    hac_kind declared_kind;            /* … if it has grown since; else as above */
-    bool grown;
-    bool local; /* of an iteration: every iteration of an independent loop has its own */
+    bool declared;                     /* the file declares the vector under `vectors` */
+    hac_vector_template declared_form; /* template of the declaration, or of the first result */
+    hac_kind declared_kind;            /* kind of the declaration, or of the first result */
+    bool grown;                        /* `form` and `kind` differ from the declared ones */
+    bool local;                        /* each iteration of an independent loop has a vector of its own */
 } hac_logic_vector;
 
 /* ---- inputs and outputs -------------------------------------------------------------------------- */
 
 /* A column of an input that becomes part of a vector. */
 typedef struct hac_logic_column {
-    char *name;     /* in the query's result */
-    int vector;     /* -1: not used */
-    unsigned place; /* of a matrix: which of its columns; else 0 */
+    char *name;     /* name in the query's result */
+    int vector;     /* the vector that the column becomes; -1: the column is not used */
+    unsigned place; /* number of the column in a matrix; 0 for other templates */
 } hac_logic_column;
 
 typedef struct hac_logic_input {
     char *name;
     hac_logic_position at;
-    bool handed;          /* a vector of its name, which a program hands over; its only column. No query */
-    bool directory;       /* all regular files of a folder, in the order of their names (DirMap) */
-    bool optional_format; /* `parse` was left out: by the file's suffix */
-    /* The query that loads it; result columns are those below, in order. `select` casts them to the vectors'
-     * types. NULL where there is none. */
+    bool is_vector;       /* a vector that a program passes in; it has one column and no query */
+    bool directory;       /* all regular files of a folder, ordered by name (DirMap) */
+    bool optional_format; /* `parse` is not given: the suffix of the file decides */
+    /* The query that loads the input. Its result columns are `columns`, in order; `select` casts them to
+     * the types of the vectors. NULL: not given. */
     hac_source_options source;
     char *schema, *where, *select, *group_by, *order_by;
-    uint64_t limit;  /* UINT64_MAX: none */
-    bool row_by_row; /* each of its rows is made of one record, in their order: parts can be loaded apart */
+    uint64_t limit;  /* UINT64_MAX: no limit */
+    bool row_by_row; /* row i comes from record i, so ranks can load parts of the input */
     hac_logic_column *columns;
     size_t n_columns;
     int rows;        /* dimension */
     int file_vector; /* directory: for each row the number of its file (u32); -1: not wanted */
-    int name_vector; /* directory: the files' names (text), a row a file; -1 */
+    int name_vector; /* directory: the names of the files (text), one in a row; -1: not wanted */
 } hac_logic_input;
 
 typedef enum hac_logic_format {
-    HAC_LOGIC_RAW = 0, /* the values, little-endian, one vector */
+    HAC_LOGIC_RAW = 0, /* the values of one vector, little-endian */
     HAC_LOGIC_CSV,
     HAC_LOGIC_JSON, /* one object a line */
     HAC_LOGIC_XML,
@@ -163,7 +163,7 @@ typedef enum hac_logic_format {
 } hac_logic_format;
 
 typedef struct hac_logic_output_column {
-    char *name; /* a dense matrix has columns name0, name1 …; a sparse one is three: row, column, name */
+    char *name; /* a dense matrix has columns name0, name1 …; a sparse one row, column, name */
     int vector;
 } hac_logic_output_column;
 
@@ -172,84 +172,85 @@ typedef struct hac_logic_output {
     char *name;
     hac_logic_position at;
     hac_logic_format format;
-    const char *suffix;               /* "csv", of raw "bin" */
-    hac_logic_output_column *columns; /* of the same rows, or all of one row */
+    const char *suffix;               /* "csv"; HAC_LOGIC_RAW: "bin" */
+    hac_logic_output_column *columns; /* all columns have the same rows, or all have one row */
     size_t n_columns;
     char *where, *order_by; /* expressions over the columns; NULL: none */
-    uint64_t limit;         /* UINT64_MAX: none */
+    uint64_t limit;         /* UINT64_MAX: no limit */
 } hac_logic_output;
 
-/* Same-key values combined, on each node and then across nodes. */
+/* Combines rows with the same key, on each node and then across nodes. */
 typedef struct hac_logic_reducer_value {
     hac_op_function function; /* sum, min, max, count */
-    int in;                   /* vector with the key's rows; -1: count needs none */
-    int out;
+    int in;                   /* vector with the same rows as the key; -1: count reads no vector */
+    int out;                  /* vector of the results */
 } hac_logic_reducer_value;
 typedef struct hac_logic_reducer {
     hac_logic_position at;
-    int key;  /* vector: integers or text */
-    int keys; /* the distinct keys in ascending order */
+    int key;  /* vector of the keys: integers or text */
+    int keys; /* vector of the distinct keys, ascending */
     hac_logic_reducer_value *values;
     size_t n_values;
-    /* What it is made of, as an OP: `index` of the key, then `reduce_by_key` for each value. Its pieces say
-     * what they read and write, and have no arguments. */
+    /* The reducer as an OP: `index` of the key, then `reduce_by_key` for each value. Its pieces have reads
+     * and writes, and no arguments. */
     struct hac_logic_step *step;
 } hac_logic_reducer;
 
 /* ---- steps and pieces ---------------------------------------------------------------------------- */
 
-/* `function: mean` of reduce_by_key: sums and counts, divided. */
+/* `function: mean` of reduce_by_key: sums divided by counts. */
 #define HAC_LOGIC_MEAN ((int)HAC_OP_FUNCTION_END)
 
 typedef enum hac_piece_kind {
-    HAC_PIECE_LIBRARY = 0, /* of the built-in library */
-    HAC_PIECE_USER,        /* of the user's: a typed expression, run as a map */
-    HAC_PIECE_EXCEPTION    /* of no library: a typed expression, run as a map */
+    HAC_PIECE_LIBRARY = 0, /* a built-in sub-operator */
+    HAC_PIECE_USER,        /* a user's sub-operator: a typed expression, run as a map */
+    HAC_PIECE_EXCEPTION    /* in no library: a typed expression, run as a map */
 } hac_piece_kind;
 
-/* An argument as written and resolved. */
+/* An argument of a sub-operator, with its names resolved. */
 typedef struct hac_logic_argument {
-    const hac_subop_argument *spec; /* its row in the library */
+    const hac_subop_argument *spec; /* the argument's row in the catalogue */
     hac_logic_position at;
-    int *vectors; /* VECTOR(S), RESULT(S); EXTENT: a vector whose rows count, or a Var; ASSIGNMENTS: the
-                     target */
+    /* VECTOR, VECTORS, RESULT, RESULTS; EXTENT: a Var, or a vector whose rows count; ASSIGNMENTS: the
+     * target */
+    int *vectors;
     size_t n_vectors;
     hac_logic_expression **expressions; /* EXPRESSION, SCALAR, ASSIGNMENTS: one */
     size_t n_expressions;
-    int word; /* WORD: hac_op_function (or HAC_LOGIC_MEAN) for `function`, else its place in the words */
+    int word;         /* WORD: the index of the word; for `function` hac_op_function or HAC_LOGIC_MEAN */
     uint64_t integer; /* INTEGER, TRUTH, EXTENT without vectors */
-    int dimension;    /* EXTENT: what it stands for */
+    int dimension;    /* EXTENT: the dimension that it names */
 } hac_logic_argument;
 
-/* A `let` of several names is several pieces, one each. */
+/* One sub-operator of an OP. A `let` of several names is several pieces. */
 typedef struct hac_logic_piece {
     hac_piece_kind kind;
-    char *name;                  /* as written: "spmv", "damp" */
-    const hac_subop_info *subop; /* of USER and EXCEPTION: map's */
+    char *name;                  /* name in the file: "spmv", "damp" */
+    const hac_subop_info *subop; /* for USER and EXCEPTION: map */
     unsigned version;            /* USER */
     hac_logic_position at;
-    char *device; /* pin: processor type or device; the OP's unless it has its own; NULL: none */
-    hac_logic_argument *arguments; /* those that are given, in the order of the library's row */
+    char *device; /* processor type or device to which the piece or its OP is pinned; NULL: not pinned */
+    hac_logic_argument *arguments; /* the arguments that the file gives, in the order of the catalogue */
     size_t n_arguments;
-    int *reads, *writes; /* vectors, each once */
+    int *reads, *writes; /* the vectors that the piece reads and writes, without repetition */
     size_t n_reads, n_writes;
-    size_t number; /* from 0 over the whole file, in its order */
-    bool of_rows;  /* argmin, argmax: of each row of a matrix */
+    size_t number; /* number of the piece in the file, from 0 */
+    bool of_rows;  /* argmin, argmax: the result is for each row of a matrix */
 } hac_logic_piece;
 
-/* The argument of that name; NULL: it was not given. */
+/* An argument by name; NULL: it is not given. */
 const hac_logic_argument *hac_logic_argument_get(const hac_logic_piece *piece, const char *name);
-/* Its first vector; -1: it was not given. */
+/* The first vector of an argument; -1: it is not given. */
 int hac_logic_argument_vector(const hac_logic_piece *piece, const char *name);
-/* Its expression; NULL: it was not given. */
+/* The expression of an argument; NULL: it is not given. */
 const hac_logic_expression *hac_logic_argument_expression(const hac_logic_piece *piece, const char *name);
-/* A WORD, given or the default. */
+/* The value of a WORD, given or by default. */
 int hac_logic_argument_word(const hac_logic_piece *piece, const char *name);
 bool hac_logic_argument_truth(const hac_logic_piece *piece, const char *name);
 
-/* How an OP walks its data (flow D): Map interfaces. */
+/* How an OP walks its data: the Map interfaces. */
 typedef enum hac_operation {
-    HAC_OPERATION_NONE = 0, /* not stated: as its sub-operators are */
+    HAC_OPERATION_NONE = 0, /* the file does not state it: the sub-operators decide */
     HAC_OPERATION_VECTOR_MAP,
     HAC_OPERATION_MATRIX_MAP,
     HAC_OPERATION_GLOBAL_MAP,
@@ -258,45 +259,48 @@ typedef enum hac_operation {
     HAC_OPERATION_DIR_MAP,
     HAC_OPERATION_END
 } hac_operation;
-/* "VectorMap"; NULL: no such number. HAC_OPERATION_NONE is "". */
+/* The name, such as "VectorMap". HAC_OPERATION_NONE: "". NULL: there is no such operation. */
 const char *hac_operation_name(hac_operation operation);
 const char *hac_operation_text(hac_operation operation);
 
 typedef enum hac_step_kind { HAC_STEP_OP = 0, HAC_STEP_FOR, HAC_STEP_WHILE, HAC_STEP_IF } hac_step_kind;
 
-/*
- * Steps are done in order. An OP is a run of pieces, without control flow: one job. An OP of the file that
- * has for, while or if inside becomes several steps with its name.
- */
+/* Steps run in order. An OP is a list of pieces without control flow: one graph of tasks. An OP of the
+ * file that contains for, while or if becomes several steps with its name. */
 typedef struct hac_logic_step hac_logic_step;
 struct hac_logic_step {
     hac_step_kind kind;
-    char *name; /* of the OP; of control: "for i", "while", "if" */
+    char *name; /* name of the OP; for control flow "for i", "while" or "if" */
     hac_logic_position at;
     hac_operation operation;
-    char *device; /* pin; NULL: none */
-    bool reducer; /* OP: the file's reducer */
+    char *device; /* processor type or device to which the step is pinned; NULL: not pinned */
+    bool reducer; /* OP: the step is the file's reducer */
 
     hac_logic_piece *pieces; /* OP */
     size_t n_pieces;
-    bool whole; /* OP: no piece is of the library: it is placed as a whole */
+    bool whole; /* OP: no piece comes from a library; the OP goes to a device as a whole */
 
     int index;                            /* FOR: a Var (i64), written before each iteration */
-    hac_logic_expression *from, *to, *by; /* FOR: i64, constant or over Vars; `by` NULL: 1. [from, to) */
-    bool independent; /* FOR: no iteration needs what another one leaves: may be split into sub-loops */
-    unsigned split;   /* FOR: sub-loops; 0: not stated */
+    hac_logic_expression *from, *to, *by; /* FOR: i64, constant or over Vars, [from, to); `by` NULL: 1 */
+    /* FOR: no iteration needs a result of another one, so the loop may be split into sub-loops */
+    bool independent;
+    unsigned split; /* FOR: number of sub-loops; 0: the file does not state it */
     struct hac_logic_collect {
-        int in, out; /* row i of `out` (of `iterations` rows) is what iteration i leaves in `in` */
+        /* Row i of `out`, which has as many rows as there are iterations, is what iteration i leaves in
+         * `in`. */
+        int in, out;
     } * collect;
     size_t n_collect;
 
     hac_logic_expression *condition; /* WHILE, IF: bool, over Vars */
-    uint64_t rounds; /* WHILE: at most. Reaching it with the condition still true is not an error */
-    bool first; /* WHILE: the first round is run without looking: the condition reads what it writes first */
+    uint64_t rounds;                 /* WHILE: maximum number of rounds; reaching it is no error */
+    /* WHILE: the first round runs before the condition is evaluated, because the condition reads results of
+     * the round */
+    bool first;
 
-    hac_logic_step *body; /* FOR, WHILE, IF: then */
+    hac_logic_step *body; /* the steps of a loop, or the `then` of an IF */
     size_t n_body;
-    hac_logic_step *otherwise; /* IF: else */
+    hac_logic_step *otherwise; /* the `else` of an IF */
     size_t n_otherwise;
 };
 
@@ -312,20 +316,20 @@ typedef struct hac_logic {
     size_t n_inputs;
     hac_logic_step *steps;
     size_t n_steps;
-    size_t n_pieces;            /* all of them, the reducer's, too */
-    hac_logic_reducer *reducer; /* NULL: none. Runs after the steps */
+    size_t n_pieces;            /* number of pieces of all steps and of the reducer */
+    hac_logic_reducer *reducer; /* runs after the steps; NULL: no reducer */
     hac_logic_output *outputs;
     size_t n_outputs;
-    char **notes; /* not wrong, but worth a look: "FILE:LINE:COLUMN: …" */
+    char **notes; /* hints that are no errors: "FILE:LINE:COLUMN: …" */
     size_t n_notes;
 } hac_logic;
 
-/* Reads and checks. `library` NULL: only what is built in. `problems` may be NULL; *err has the first one.
- * HAC_INVALID: the file is wrong; HAC_NOT_FOUND, HAC_IO: it cannot be read. */
+/* Reads and checks a file. `library` NULL: built-in sub-operators only. `problems` may be NULL; *err has
+ * the first problem. HAC_INVALID: the file is wrong; HAC_NOT_FOUND, HAC_IO: it cannot be read. */
 HAC_MUST_USE hac_status hac_logic_read(const char *path, const hac_library *library, hac_logic **ret,
                                        hac_logic_problems *problems, hac_error *err);
-/* The same with the operators that are kept for this user. *ret_library, which the program needs as long as
- * it lives, is set also when the file is wrong. */
+/* Reads and checks a file with the operators of this user. *ret_library is set even if the file is wrong.
+ * The logic needs the library as long as it lives. */
 HAC_MUST_USE hac_status hac_logic_read_own(const char *path, hac_library **ret_library, hac_logic **ret,
                                            hac_logic_problems *problems, hac_error *err);
 HAC_MUST_USE hac_status hac_logic_parse(const char *file, const char *text, size_t length,
@@ -333,13 +337,13 @@ HAC_MUST_USE hac_status hac_logic_parse(const char *file, const char *text, size
                                         hac_logic_problems *problems, hac_error *err);
 void hac_logic_free(hac_logic *logic);
 
-/* Sets ret[v] for each vector v that some of these steps may write; `ret` has HAC_LOGIC_VECTORS_MAX. */
+/* Sets ret[v] for each vector v that some of the steps may write; `ret` has HAC_LOGIC_VECTORS_MAX
+ * elements. */
 void hac_logic_mark_writes(const hac_logic_step *steps, size_t n, bool *ret);
-/* The index of a vector, an input by name; -1: there is none. */
+/* The index of a vector or an input by name; -1: not found. */
 int hac_logic_vector_find(const hac_logic *logic, const char *name);
 int hac_logic_input_find(const hac_logic *logic, const char *name);
-/* The vector of the numbers of the files that rows of this dimension are from; -1: they are of no directory.
- */
+/* The vector with the file number of each row of this dimension; -1: the rows are not of a directory. */
 int hac_logic_file_numbers(const hac_logic *logic, int rows);
 
 #endif

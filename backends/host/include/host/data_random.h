@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data.random: fills span 0 with pseudo-random bytes from params[0], the seed (splitmix64 by position, so
- * that any cut of the range gives the same data); params[1], if there is one, is a mask of the bits of each
- * item that may be set. The range is in items of 8 bytes. For calibrate and tune.
+ * data.random (hac_data_random_params): fills span 0 with pseudo-random items of 8 bytes. Each item depends
+ * on the seed and its position only (splitmix64), so that any division of the range gives the same data. For
+ * calibrate and tune.
  */
 #ifndef HOST_DATA_RANDOM_H
 #define HOST_DATA_RANDOM_H
 
-#include "opencl/codelet.h"
+#include "codelet/codelet.h"
 
 hac_status hac_data_random_check(const hac_device_facts *facts, const hac_task *task, hac_error *err);
 hac_status hac_data_random_run(hac_device *device, const hac_task *task, hac_task_result *result,

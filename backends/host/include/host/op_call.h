@@ -1,89 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of sub-operators (base/op_layout.h) as their codelets take them: read from a task's inline data and
- * checked, so that every part of every operand lies within its span. What lies in the spans may be changed
- * by others at any time: whoever takes an index or an offset from there reads it once (hac_op_once_…) and
- * checks what it has read.
+ * Calls of sub-operators (base/op_layout.h), read from a task's inline data and checked: every part of every
+ * operand lies within its span. Other processes may change the contents of spans at any time. Code that takes
+ * an index or an offset from a span must therefore read it once (hac_op_once_…) and check the value that it
+ * has read.
  */
 #ifndef HOST_OP_CALL_H
 #define HOST_OP_CALL_H
 
+#include "base/op_catalog.h"
 #include "base/op_layout.h"
+#include "codelet/codelet.h"
 #include "expr/program.h"
-#include "opencl/codelet.h"
 
 typedef struct hac_op_vector {
     uint8_t form, kind;
-    bool ones;      /* entries are 1.0, `values` is empty */
-    size_t size;    /* of an element; characters: 1 */
-    uint64_t first; /* number of its first row in the whole vector */
+    bool ones;      /* all entries are 1.0 and `values` is empty */
+    size_t size;    /* bytes of an element; 1 for characters */
+    uint64_t first; /* the number of its first row in the whole vector */
     uint64_t rows, columns, entries;
     uint8_t *values;
     uint64_t *offsets;
-    void *indices; /* uint32_t of matrices, uint64_t of sparse values */
+    void *indices; /* uint32_t in matrices, uint64_t in sparse values */
 } hac_op_vector;
 
-typedef struct hac_op_request {
-    hac_op_call call;
-    size_t n;
-    hac_op_operand operands[HAC_OP_OPERANDS_MAX]; /* as they came */
-    hac_op_vector v[HAC_OP_OPERANDS_MAX];         /* where they lie */
-    uint64_t first, count;                        /* rows; a task without a range has all of them */
-    hac_program *program;                         /* owned; NULL: none */
-    uint16_t bound[HAC_OP_OPERANDS_MAX]; /* of each operand the constant that it is in the program, and 1; 0:
-                                            none */
-    bool again;                    /* it is run again and again: what is made for its program stays … */
-    struct hac_op_eval *eval;      /* … here; NULL: nothing yet */
-    uint64_t fixed;                /* op.spmv: bytes that a copy of its matrix may have, which stays … */
-    struct hac_op_spmv_copy *copy; /* … as it is `again`: it is here; NULL: nothing yet */
-} hac_op_request;
+typedef struct hac_op_request hac_op_request;
 
-#define HAC_OP_NO_RANGE 255
-
-typedef enum hac_op_program_use {
-    HAC_OP_PROGRAM_NONE = 0,
-    HAC_OP_PROGRAM_MAY,
-    HAC_OP_PROGRAM_MUST
-} hac_op_program_use;
-
-/* What one codelet takes: the lines of base/op_layout.h. */
+/* A codelet: its row of the catalogue and its functions. */
 typedef struct hac_op_rule {
-    const char *name;
-    uint8_t least, most; /* operands */
-    uint8_t inputs;      /* operand that a program's first input is */
-    uint8_t program;     /* hac_op_program_use */
-    uint8_t range;       /* operand whose rows the range is over */
-    uint32_t grain;
-    uint32_t functions; /* bits of those it has */
-    uint32_t flags;     /* hac_op_flag that it knows, besides HAC_OP_FAST */
-    uint8_t ones;       /* operand that may be `ones`; 255: none */
+    const hac_op_codelet *op;
     hac_status (*check)(const hac_op_request *r, hac_error *err);
-    /* `values` and `n_values` as of hac_task_result, n_values is 0. */
+    /* `values` and `n_values` are those of hac_task_result; n_values is 0 before. */
     hac_status (*run)(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err);
 } hac_op_rule;
 
-/* The rule of a codelet's name, with or without ".cl"; NULL: none. */
+struct hac_op_request {
+    const hac_op_rule *rule;
+    hac_op_call call;
+    size_t n;
+    hac_op_operand operands[HAC_OP_OPERANDS_MAX]; /* as received */
+    hac_op_vector v[HAC_OP_OPERANDS_MAX];         /* as pointers into the spans */
+    uint64_t first, count;                        /* rows; a task without a range covers all rows */
+    hac_program *program;                         /* owned; NULL: none */
+    /* for each operand, 1 + the number of the program's constant that replaces it; 0: none */
+    uint16_t bound[HAC_OP_OPERANDS_MAX];
+    /* the request is run repeatedly, so `eval` and `copy` are kept from run to run */
+    bool again;
+    struct hac_op_eval *eval;      /* NULL: not made yet */
+    uint64_t fixed;                /* op.spmv: the maximum number of bytes of a copy of the matrix */
+    struct hac_op_spmv_copy *copy; /* NULL: not made yet */
+};
+
+/* The rule of the codelet with this name, with or without ".cl" at the end; NULL: there is none. */
 const hac_op_rule *hac_op_rule_find(const char *name);
 
-/* Reads and checks the task's call against `rule`. HAC_INVALID says what is wrong with which operand. The
- * request borrows the spans and is to be cleared whatever happened. */
+/* Reads the task's call and checks it against `rule`. HAC_INVALID: the message says what is wrong with which
+ * operand. The request borrows the spans. Clear it even after a failure. */
 HAC_MUST_USE hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task,
                                             hac_op_request *ret, hac_error *err);
 void hac_op_request_clear(hac_op_request *r);
 
-/* The value of an operand of one element, read once, as a constant's low word has it: integers are widened.
- */
+/* The value of an operand that is one element, read once, as the low word of a constant. Integers are
+ * widened. */
 uint64_t hac_op_constant_of(const hac_op_vector *v);
 
-/* Operands that are one element for all rows become constants of the program, with the value they have now.
- */
-HAC_MUST_USE hac_status hac_op_bind_constants(hac_op_request *r, const hac_op_rule *rule, hac_error *err);
-/* Those that were bound get the values that their operands have now; returns whether one is another than
- * before. */
+/* Replaces operands that are one element by constants of the program, with their present values. */
+HAC_MUST_USE hac_status hac_op_bind_constants(hac_op_request *r, hac_error *err);
+/* Gives these constants the present values of their operands. Returns whether a value has changed. */
 bool hac_op_bind_again(hac_op_request *r);
 
-/* The operand that says how many rows a program is for: the first one from `from` on that is no single
- * element, else the first. */
+/* The operand whose rows the program is evaluated for: the first operand from `from` on that is more than one
+ * element, or else operand `from`. */
 const hac_op_vector *hac_op_program_like(const hac_op_request *r, size_t from);
 
 bool hac_op_is_dense(const hac_op_vector *v);
@@ -93,10 +80,10 @@ static inline bool hac_op_is_one(const hac_op_vector *v)
     return v->rows == 1 && v->columns == 1;
 }
 
-/* The kind that elements of `kind` are added up in; f64 for f32 is allowed as well. */
+/* The kind in which elements of `kind` are summed. For f32, f64 is allowed as well. */
 unsigned hac_op_sum_kind(unsigned kind);
 
-/* A failure that names an operand: "operand 1: …". */
+/* Fails with a message that names an operand: "operand 1: …". */
 hac_status hac_op_fail(hac_error *err, size_t operand, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -110,7 +97,7 @@ static inline uint32_t hac_op_once_u32(const uint32_t *p)
     return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-/* Index `i` of a vector of u32, u64, i32 or i64; negative ones are above all others. */
+/* Element `i` of a vector of u32, u64, i32 or i64 as an index. Negative elements become very large. */
 static inline uint64_t hac_op_index_at(const hac_op_vector *v, uint64_t i)
 {
     if (v->size == 8)
@@ -120,8 +107,8 @@ static inline uint64_t hac_op_index_at(const hac_op_vector *v, uint64_t i)
 }
 bool hac_op_is_index(const hac_op_vector *v);
 
-/* Row `row` of a vector with offsets: where it begins and ends in its entries. false: its offsets do not
- * ascend or lie outside. */
+/* Where row `row` of a vector with offsets begins and ends in the vector's entries. Returns false if the
+ * offsets descend or lie outside the entries. */
 static inline bool hac_op_row_at(const hac_op_vector *v, uint64_t row, uint64_t *ret_from, uint64_t *ret_to)
 {
     *ret_from = hac_op_once_u64(v->offsets + row);

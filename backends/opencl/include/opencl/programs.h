@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fixed set of device programs: a kernel source (embedded at build time) and its build options. A
- * program's binary is keyed by device, driver and the hash of source + options.
+ * Device programs: kernel sources, which are embedded at build time, and their build options. A program's
+ * binary is identified by the device, the driver and a hash of source and options.
  */
 #ifndef OPENCL_PROGRAMS_H
 #define OPENCL_PROGRAMS_H
@@ -10,12 +10,9 @@
 
 typedef struct hac_program_source {
     const char *name;    /* "radix.block.32", "radix.simt.64i" … */
-    const char *file;    /* for messages: "sort_radix_block.cl" */
+    const char *file;    /* shown in messages: "sort_radix_block.cl" */
     const char *source;  /* the whole text */
     const char *options; /* for clBuildProgram; FP contraction is off in every kernel */
 } hac_program_source;
-
-/* The table, ended by an entry whose name is NULL. */
-const hac_program_source *hac_programs(void);
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What of a row group need not be read: by the statistics of its chunks, by bloom filters, by the statistics
- * of its pages (column index and offset index). A row that is left out does not fulfil the bounds; one that
- * is not left out may or may not. What is damaged, unknown or not to be trusted leaves nothing out.
- */
+/* Finds the rows of a row group that need not be read, by the statistics of its chunks, by bloom filters, and
+ * by the statistics of its pages (column index and offset index). A skipped row does not fulfil the bounds; a
+ * row that is not skipped may or may not. Data that is damaged, unknown or untrusted skips nothing. */
 #ifndef PARQUET_PRUNE_H
 #define PARQUET_PRUNE_H
 
@@ -14,22 +12,21 @@ typedef struct hac_parquet_range {
     uint64_t first, rows; /* in the row group */
 } hac_parquet_range;
 
-/* Rows to be read, ascending, apart from each other. */
+/* Rows to be read, in ascending order, with gaps between the ranges. */
 typedef struct hac_parquet_ranges {
     hac_parquet_range *ranges; /* owned */
     size_t n;
 } hac_parquet_ranges;
 
 typedef struct hac_parquet_pruned {
-    uint64_t groups_by_statistics, groups_by_bloom, groups_by_pages; /* left out whole */
-    uint64_t rows;                                                   /* left out */
+    /* row groups that are skipped completely */
+    uint64_t groups_by_statistics, groups_by_bloom, groups_by_pages;
+    uint64_t rows; /* rows that are skipped */
 } hac_parquet_pruned;
 
-/*
- * For the rows of one row group that a filter may keep; leaves[i] is the leaf that is its input i, SIZE_MAX
- * where there is none. What is left out fails no row: see expr/conjuncts.h. Adds to *pruned. HAC_NO_MEMORY,
- * HAC_IO.
- */
+/* Finds the rows of one row group that a filter may keep. leaves[i] is the leaf of the filter's input i;
+ * SIZE_MAX: it has none. No skipped row would be an error: see expr/conjuncts.h. Adds to *pruned.
+ * HAC_NO_MEMORY, HAC_IO. */
 HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t group,
                                           const hac_conjuncts *conjuncts, const size_t *leaves,
                                           hac_parquet_ranges *ret, hac_parquet_pruned *pruned,

@@ -1,88 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partials: what aggregating one chunk gives, as bytes in the chunk's region.
+ * Partials: the result of aggregating one chunk, as bytes in the chunk's region.
  *
  *     header
- *     windows      rows as they came, up to HAC_PARTIAL_WINDOW each, stably by partition within each
- *     groups       records (layout.h) by partition, in first-seen order within it
- *     starts       uint32_t a partition, and one more: where its groups begin
- *     strings      what the records point to: characters; distinct values with their counts
+ *     windows      rows in input order, up to HAC_PARTIAL_WINDOW each, sorted stably by partition
+ *     groups       records (expr/group_layout.h), ordered by partition, in a partition in first-seen order
+ *     starts       one uint32_t a partition and one more: the index of its first group
+ *     strings      what the records point to: characters, and distinct values with their counts
+ *     sums         units of the records' windows, and digits beside them in the order of their keys, whose
+ *                  groups are indices of records
  *
- * A chunk's first rows are aggregated. When many of its rows begin new groups, a table is wasted on them:
- * from then on rows go into windows as they are, and the merge adds them up, in row order. What decides is a
- * count of the data alone, never hashes, memory or time, because it decides in which order floats are added:
+ * The first rows of a chunk are aggregated. When many rows begin new groups, a table does not pay: all rows
+ * that follow go into windows unaggregated, and the merge adds them up in row order. What this decides about
+ * the order of rows depends on counts of the data alone, never on hashes, memory or time:
  *
- *     rows that count (behind the filter and the pass) are looked at in runs of `probe`. After each but the
- *     first, all rows that follow go into windows when the chunk has more than `most_groups` groups, each
- *     that the run began counted `new_weight` times more
+ *     Rows that count (after filter and pass) are examined in runs of `probe` rows. After each run but the
+ *     first, all following rows go into windows if the chunk has more than `max_groups` groups, where each
+ *     group that the run began counts `new_weight` times more.
  *
- * So many groups no longer lie in a near cache, and many new ones say that there will be as many: of plain
- * rows (hac_group_layout.plain) with evenly distributed keys a chunk's are all aggregated, or nearly none.
- * Rows of other layouts cost more in windows, above all strings, which are copied: they get longer runs and
- * more groups.
- *
- * So the value of a float sum is: over chunks in order, + (the sum of the aggregated rows, from 0.0, in row
- * order), then + each row of the windows in row order. Whoever writes partials keeps to that.
+ * That many groups no longer fit a near cache, and many new ones predict that there will be that many. With
+ * fixed rows (hac_group_layout.fixed) and evenly distributed keys, a chunk's rows are all aggregated or
+ * almost none are. Rows of other layouts cost more in windows, above all because strings are copied; they get
+ * longer runs and more groups.
  */
 #ifndef QUERY_PARTIAL_H
 #define QUERY_PARTIAL_H
 
+#include "expr/group_layout.h"
 #include "query/group_table.h"
-#include "query/layout.h"
 
 #define HAC_PARTIAL_WINDOW 65536
 
 typedef struct hac_partial_rule {
-    uint32_t probe, new_weight, most_groups;
+    uint32_t probe, new_weight, max_groups;
 } hac_partial_rule;
 
 static inline hac_partial_rule hac_partial_rule_of(const hac_group_layout *layout)
 {
-    if (layout->plain != HAC_PLAIN_NONE)
-        return (hac_partial_rule){.probe = 4096, .new_weight = 12, .most_groups = 40960};
-    return (hac_partial_rule){.probe = 16384, .new_weight = 2, .most_groups = 57344};
+    if (layout->fixed != HAC_FIXED_NONE)
+        return (hac_partial_rule){.probe = 4096, .new_weight = 12, .max_groups = 40960};
+    return (hac_partial_rule){.probe = 16384, .new_weight = 2, .max_groups = 57344};
 }
 
-/* The rule, after `rows` rows, a whole number of runs; `fresh`: new groups in the last one, of `groups`. */
+/* The rule after `rows` rows (whole runs), when there are `groups` groups, `fresh` of them from the last run.
+ * True: the following rows go into windows. */
 static inline bool hac_partial_stops(hac_partial_rule rule, uint64_t rows, uint64_t fresh, uint64_t groups)
 {
-    return rows > rule.probe && groups + fresh * rule.new_weight > rule.most_groups;
+    return rows > rule.probe && groups + fresh * rule.new_weight > rule.max_groups;
 }
 
-/* A carry (base/query_layout.h) is a partial with groups alone; its number is this and its generation. */
+/* A carry (base/query_layout.h) is a partial that has only groups. Its chunk number is this bit with the
+ * carry's generation. */
 #define HAC_PARTIAL_CARRY (UINT64_C(1) << 63)
 
 #define HAC_PARTIAL_MAGIC UINT64_C(0x3154524150434148) /* "HACPART1" */
 
-/* All offsets count from the header and are multiples of 8. */
+/* Offsets count from the header and are multiples of 8. */
 typedef struct hac_partial_header {
-    uint64_t magic;      /* written last: a region without it holds nothing */
+    uint64_t magic;      /* written last: a region without it holds no partial */
     uint64_t bytes;      /* of the partial */
     uint64_t seed;       /* of the hash */
-    uint64_t chunk;      /* number among all */
-    uint32_t partitions; /* as the options say, or so many times more; and pass */
+    uint64_t chunk;      /* its number among all chunks */
+    uint32_t partitions; /* the options' number or a multiple of it */
     uint32_t pass, passes;
     uint32_t stride;        /* bytes of a record */
     uint64_t groups;        /* records */
     uint64_t rows;          /* in windows */
-    uint64_t n_windows;     /* the first lies behind the header */
+    uint64_t n_windows;     /* the first one follows the header */
     uint64_t groups_offset; /* records */
     uint64_t starts_offset;
     uint64_t strings_offset, strings_bytes;
-    uint64_t null_group; /* with a single key: number of the record whose key is null, UINT64_MAX: none */
-    uint64_t rows_read;  /* that were taken in, for the receipt */
-    uint64_t unused[1];
+    /* with a single key: index of the record whose key is null; UINT64_MAX if there is none */
+    uint64_t null_group;
+    uint64_t rows_read;   /* rows that were aggregated or put into windows, for the job's report */
+    uint64_t sums_offset; /* hac_exact_units of each accumulator; then digits (exact_sums.h) */
+    uint64_t n_digits;
 } hac_partial_header;
 
 /*
- * A window: this header, starts of the partitions (uint32_t, partitions + 1 of them), then each column of
- * query->rows: values of hac_value_size bytes (bool: one byte; strings: 16, the length in four, then the
- * characters; of one of more than HAC_STRING_SHORT four of them, and in the last eight where all are among
- * the window's characters), then, when its bit in `nullable` is set, a byte a row that is 1 where it is null.
- * Each part begins at a multiple of 8 bytes of the window; the characters come last.
+ * A window: this header; the starts of the partitions (uint32_t, partitions + 1 of them); then for each
+ * column of query->rows its values and, if its bit in `nullable` is set, one byte a row that is 1 for null. A
+ * value has hac_value_size bytes, a bool one byte. A string has 16: the length in four bytes, then the
+ * characters; if there are more than HAC_STRING_SHORT, the first four characters and in the last eight bytes
+ * the offset of all characters in the window's strings. Each part begins at a multiple of 8 bytes of the
+ * window; the characters come last.
  */
 typedef struct hac_partial_window {
-    uint64_t bytes; /* of the window: where the next one begins */
+    uint64_t bytes; /* where the next window begins */
     uint32_t rows;
     uint32_t strings_bytes;
     uint64_t strings_offset; /* from the window's header */
@@ -93,37 +97,46 @@ typedef struct hac_partial_window {
 
 typedef struct hac_partial_writer hac_partial_writer;
 
-/* `room` bytes at `region` (8-byte aligned) are the chunk's. What does not fit is counted and not written.
- * options->memory bounds what the writer takes besides. */
+/* options->memory limits the memory that the writer allocates. */
 HAC_MUST_USE hac_status hac_partial_writer_new(const hac_query *query, const hac_group_options *options,
                                                hac_partial_writer **ret, hac_error *err);
 void hac_partial_writer_free(hac_partial_writer *writer);
 
-/* Begins chunk number `chunk`; the writer may have written others before. */
-void hac_partial_begin(hac_partial_writer *writer, uint64_t chunk, uint8_t *region, uint64_t room);
+/* Begins chunk number `chunk`, in `capacity` bytes at `region`, which is 8-byte aligned. Bytes that do not
+ * fit are counted and not written. A writer can write one chunk after another. */
+void hac_partial_begin(hac_partial_writer *writer, uint64_t chunk, uint8_t *region, uint64_t capacity);
 
 /* As hac_group_table_add. */
-HAC_MUST_USE hac_status hac_partial_add(hac_partial_writer *writer, const hac_vector *columns, size_t rows,
+HAC_MUST_USE hac_status hac_partial_add(hac_partial_writer *writer, const hac_column *columns, size_t rows,
                                         hac_error *err);
 
-/* The same for columns without nulls that lie in memory as tables have them (base/table.h): `values` of the
- * outputs of query->rows, `rows` of them, any number. Only where hac_partial_takes_plain says so: it is the
- * faster way for a key of 4 or 8 bytes with counts and a sum. The memory may change meanwhile. */
+/* As hac_group_table_count. */
+HAC_MUST_USE hac_status hac_partial_count(hac_partial_writer *writer, uint64_t rows, hac_error *err);
+
+/*
+ * As hac_partial_add, for columns without nulls as tables store them (base/table.h): `values` has the values
+ * of each output of query->rows, for any number of rows. Only allowed if hac_partial_takes_plain is true; it
+ * is faster, for a key of 4 or 8 bytes with counts and a sum. Another process may change the memory
+ * meanwhile.
+ */
 bool hac_partial_takes_plain(const hac_partial_writer *writer);
 HAC_MUST_USE hac_status hac_partial_add_plain(hac_partial_writer *writer, const uint8_t *const *values,
                                               size_t rows, hac_error *err);
 
-/* Ends the chunk. *ret_needed is the size of the partial: above the room it was not written, and what lies in
- * the region is no partial. *ret_groups: groups, and rows that went into windows. */
+/* Ends the chunk. *ret_needed is the size of the partial; if it is above the capacity, the region holds no
+ * partial. *ret_groups: groups, plus rows that went into windows. */
 HAC_MUST_USE hac_status hac_partial_end(hac_partial_writer *writer, uint64_t *ret_needed,
                                         uint64_t *ret_groups, hac_error *err);
 
 /* ---- reading ---- */
 
-/* Checks the header (a copy is in *ret) against the query's layout and options; the rest is checked as it is
- * read. HAC_INVALID: it is not the partial of that chunk. */
+/* Checks the header against the query's layout and options and copies it to *ret; the rest is checked while
+ * it is read. HAC_INVALID: this is not the partial of that chunk. */
 HAC_MUST_USE hac_status hac_partial_check(const hac_group_layout *layout, const hac_group_options *options,
-                                          uint64_t chunk, const uint8_t *partial, uint64_t room,
+                                          uint64_t chunk, const uint8_t *partial, uint64_t capacity,
                                           hac_partial_header *ret, hac_error *err);
+
+/* Writes a record without rows. */
+void hac_group_layout_empty(const hac_group_layout *layout, uint8_t *record);
 
 #endif

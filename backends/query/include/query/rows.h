@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of output columns (visible ones, then hidden ones to order by) as bytes in a region: what query.merge
- * and query.rows write and query.finish and query.gather read.
+ * Rows of output columns (the visible ones, then hidden ones to order by) as bytes in a region. query.merge
+ * and query.rows write them; query.finish and query.gather read them.
  *
  *     header
- *     blocks     up to HAC_BATCH_ROWS rows each: header; then of each column values of the representation's
- *                size (strings: hac_string_ref into the block's characters), then, when its bit in `nullable`
- * is set, a byte a row, 1 for null; characters last. Each part begins at a multiple of 8.
+ *     blocks     up to HAC_BATCH_ROWS rows each: header, then for each column its values (strings:
+ *                hac_string_ref into the block's characters) and, if its bit in `nullable` is set, one byte a
+ *                row that is 1 for null; characters last. Each part begins at a multiple of 8.
+ *     run        if the rows are to be given in an order: the run of the region (results/row_runs.h)
  */
 #ifndef QUERY_ROWS_H
 #define QUERY_ROWS_H
@@ -18,10 +19,10 @@
 typedef struct hac_rows_header {
     uint64_t magic; /* written last */
     uint64_t bytes;
-    uint64_t seed;   /* of the job: what lies in a region from another one is not taken for this one's */
-    uint64_t number; /* of the region */
+    uint64_t seed;   /* the job's: tells this job's rows from what an earlier job left in the region */
+    uint64_t number; /* the number of the region */
     uint64_t rows, blocks;
-    uint64_t unused[2];
+    uint64_t run_offset, run_rows; /* from the region's start; 0: there is no run */
 } hac_rows_header;
 
 typedef struct hac_rows_block {
@@ -32,24 +33,29 @@ typedef struct hac_rows_block {
     uint64_t nullable[4];
 } hac_rows_block;
 
-/* Writing: what does not fit is counted, not written. */
+/* Writes rows. Bytes that do not fit are counted and not written. */
 typedef struct hac_rows_writer {
     uint8_t *region;
-    uint64_t room, bytes; /* bytes > room: that many were wanted */
+    uint64_t capacity, bytes; /* bytes > capacity: that many are needed */
     uint64_t rows, blocks;
     uint64_t seed, number;
+    uint64_t run_offset, run_rows;
 } hac_rows_writer;
 
-void hac_rows_begin(hac_rows_writer *writer, uint8_t *region, uint64_t room, uint64_t seed, uint64_t number);
+void hac_rows_begin(hac_rows_writer *writer, uint8_t *region, uint64_t capacity, uint64_t seed,
+                    uint64_t number);
 /* Appends rows whose states are HAC_ROW_OK or HAC_ROW_NULL. */
-void hac_rows_add(hac_rows_writer *writer, const hac_vector *columns, size_t n_columns, size_t rows);
-/* True when all of it was written. */
+void hac_rows_add(hac_rows_writer *writer, const hac_column *columns, size_t n_columns, size_t rows);
+/* Appends a run of n entries of HAC_ROWS_ENTRY_BYTES; NULL: only counts its bytes. Nothing may follow it. */
+#define HAC_ROWS_ENTRY_BYTES 24
+void hac_rows_add_run(hac_rows_writer *writer, const void *entries, uint64_t n);
+/* True if everything was written. May be called again after more was added. */
 bool hac_rows_end(hac_rows_writer *writer);
 
-/* Reading a region that another process has written: nothing in it is trusted, and it may change under one.
- */
+/* Reads regions that another process has written: nothing in them is trusted, and they may change while they
+ * are read. */
 typedef struct hac_rows_column_place {
-    uint64_t values, states; /* offsets in the region; states 0: no nulls */
+    uint64_t values, states; /* offsets in the region; states is 0 if no value is null */
 } hac_rows_column_place;
 
 typedef struct hac_rows_place {
@@ -64,19 +70,22 @@ typedef struct hac_rows_reader {
     uint8_t repr[HAC_PROGRAM_OUTPUTS_MAX];
     hac_rows_place *blocks; /* owned */
     hac_rows_column_place *places;
-    size_t n_blocks, room;
+    size_t n_blocks, capacity;
     uint64_t rows;
+    /* of the region that was added last */
+    const uint8_t *run; /* NULL: there is none */
+    uint64_t run_rows;
 } hac_rows_reader;
 
-/* For the columns of query->outputs. */
+/* The rows have the columns of query->outputs. */
 void hac_rows_reader_init(hac_rows_reader *reader, const hac_query *query);
 void hac_rows_reader_clear(hac_rows_reader *reader);
-/* Adds the blocks of a region behind those that are there. HAC_INVALID: it is damaged, or another one. */
-HAC_MUST_USE hac_status hac_rows_reader_add(hac_rows_reader *reader, const uint8_t *region, uint64_t room,
+/* Appends the blocks of a region. HAC_INVALID: the region is damaged, or belongs to another job. */
+HAC_MUST_USE hac_status hac_rows_reader_add(hac_rows_reader *reader, const uint8_t *region, uint64_t capacity,
                                             uint64_t seed, uint64_t number, hac_error *err);
 
-/* One value: its state (0 or 1); its words at ret[2]: a value of the representation at ret, of a string its
- * address and length. */
+/* Reads one value and returns its state (0 or 1). ret[] gets the value in its representation; for a string,
+ * its address and length. */
 uint8_t hac_rows_value(const hac_rows_reader *reader, size_t block, uint32_t row, size_t column,
                        uint64_t ret[2]);
 

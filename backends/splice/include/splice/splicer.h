@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The splicer's rule, over sizes alone: where in a WorkingBuffer the next block goes, and when the device has
- * to be triggered first. Nothing is copied here, and nothing waits.
+ * The splicer's rule, which only deals with sizes: where the next block goes in a WorkingBuffer, and when the
+ * device must be triggered first. It copies nothing and never waits.
  *
  *     ┌──────────────┬─────────┬─────────┬──────────────┐
  *     │ look-up index│ block 1 │ block 2 │              │
  *     └──────────────┴─────────┴─────────┴──────────────┘
  *     0              first               cursor         capacity
  *
- * A block goes in at the cursor, with its elements of the index. A block that does not fit makes a *pause*
- * (HAC_AGAIN): the caller triggers the device on all that was spliced, calls hac_splicer_trigger, which takes
- * the cursor back to the first address behind the index, and puts the same block once more; it fits then. A
- * block that would not fit an empty buffer is refused before any pause, so no pause is endless.
+ * A block goes to the cursor, with its elements of the index. A block that does not fit causes a *pause*
+ * (HAC_AGAIN): the caller triggers the device on all spliced blocks, calls hac_splicer_trigger, which moves
+ * the cursor back to the first address behind the index, and puts the same block again; then it fits. A block
+ * that does not fit an empty buffer is refused before a pause, so no pause is endless.
  */
 #ifndef SPLICE_SPLICER_H
 #define SPLICE_SPLICER_H
@@ -21,24 +21,24 @@
 
 #include "base/error.h"
 
-#define HAC_BLOCK_ALIGNMENT 64 /* of a block's first byte */
+#define HAC_BLOCK_ALIGNMENT 64 /* alignment of a block's first byte */
 
 typedef struct hac_splicer {
-    uint64_t first, capacity; /* bytes; `first` is where blocks begin */
-    uint64_t elements;        /* of the index */
-    uint64_t cursor, used;    /* the next block's byte and element */
-    bool paused;              /* a block waits: of so many */
+    uint64_t first, capacity; /* offset of the first block; size in bytes */
+    uint64_t elements;        /* elements of the index */
+    uint64_t cursor, used;    /* byte and element of the next block */
+    bool paused;              /* a block of this size waits */
     uint64_t waiting_bytes, waiting_elements;
-    /* since hac_splicer_init: */
+    /* Counted since hac_splicer_init: */
     uint64_t blocks, pauses, triggers;
-    uint64_t highest; /* that the cursor was at */
+    uint64_t highest; /* highest cursor */
 } hac_splicer;
 
-/* HAC_INVALID: `first` is not aligned, or there is no room behind it. */
+/* HAC_INVALID: `first` is not aligned, or not below the capacity. */
 HAC_MUST_USE hac_status hac_splicer_init(hac_splicer *splicer, uint64_t first, uint64_t capacity,
                                          uint64_t elements, hac_error *err);
 
-/* Whether an empty buffer has room for such a block. */
+/* Whether such a block fits an empty buffer. */
 bool hac_splicer_fits(const hac_splicer *splicer, uint64_t bytes, uint64_t elements);
 
 /* *ret: where the block goes. HAC_AGAIN: a pause, nothing has changed. HAC_UNSUPPORTED: it fits no empty
@@ -47,7 +47,7 @@ HAC_MUST_USE hac_status hac_splicer_put(hac_splicer *splicer, uint64_t bytes, ui
                                         uint64_t *ret, hac_error *err);
 
 /* The device is triggered, in a pause or at the end of a split. False: nothing was spliced since the last
- * time, and there is nothing to run. */
+ * trigger, so there is nothing to run. */
 bool hac_splicer_trigger(hac_splicer *splicer);
 
 #endif

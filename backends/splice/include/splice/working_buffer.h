@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A WorkingBuffer: what a device maps at a time, columns of many records. The splicer copies blocks into it,
- * one behind the other (splice/splicer.h).
+ * A WorkingBuffer: the columns of many records that a device maps at a time. The splicer copies blocks into
+ * it, one after another (splice/splicer.h).
  *
- *   look-up index   an element a block, HAC_INDEX_WORDS 64-bit words and HAC_INDEX_COLUMN_WORDS for each
- *                   column: where the block is, how many records it has, where its columns' parts are.
- *   blocks          each at a multiple of 64, laid out as splice/launching_buffer.h has it
+ *   look-up index   one element for each block: HAC_INDEX_WORDS 64-bit words, then HAC_INDEX_COLUMN_WORDS for
+ *                   each column. It says where the block and its columns' parts are, and how many records the
+ *                   block has.
+ *   blocks          each at a multiple of 64, laid out as in splice/launching_buffer.h
  *
- * All places are bytes from the buffer's front. A work-item finds record r of its block without a scan: by
- * the element of the block, value r of the column, or offsets r and r + 1 of a text, which are the block's
- * index of records. Elements, values and offsets are in the device's byte order, so that it never reads a
- * high byte as a low one; `places` has the same for the host.
+ * All places are byte offsets in the buffer. A work-item finds record r of its block without a scan: through
+ * the block's element, value r of the column, or offsets r and r + 1 of a text. Elements, values and offsets
+ * are in the device's byte order; `places` has the same information for the host.
  *
- * Memory grows with what is spliced, up to the capacity.
+ * Memory grows with the blocks, up to the capacity.
  */
 #ifndef SPLICE_WORKING_BUFFER_H
 #define SPLICE_WORKING_BUFFER_H
@@ -21,10 +21,11 @@
 #include "splice/launching_buffer.h"
 #include "splice/splicer.h"
 
-/* Words of an element: of the block, then of each column as plans have them (kernels/expr_device_ops.cl). */
+/* Words of an element: those of the block, then those of each column, in the order of plans
+ * (kernels/expr_device_ops.cl). */
 enum {
     HAC_INDEX_RECORDS = 0,
-    HAC_INDEX_FIRST, /* number of its first record among the buffer's */
+    HAC_INDEX_FIRST, /* number of its first record in the buffer */
     HAC_INDEX_BLOCK, /* byte */
     HAC_INDEX_BYTES,
     HAC_INDEX_WORDS = 8
@@ -47,46 +48,44 @@ typedef struct hac_working_block {
 
 typedef struct hac_working_buffer {
     uint8_t *memory; /* 64-byte aligned */
-    uint64_t bytes;  /* in use */
-    uint64_t room;
+    uint64_t bytes;  /* used bytes */
+    uint64_t allocated;
     const hac_schema *schema; /* borrowed */
-    uint64_t first_chunk;     /* number of the first block's data set; the others' follow */
+    uint64_t first_chunk;     /* data set of the first block; the following blocks have the following ones */
     uint64_t records;
     hac_working_block *blocks;
     size_t n_blocks;
     hac_table_column *places; /* schema->n_fields of each block */
-    bool other_order;         /* multi-byte values are stored in the order that is not the host's */
+    bool other_order;         /* values are stored in the byte order that is not the host's */
 } hac_working_buffer;
 
-/* The rule for buffers of at most `blocks` blocks of `bytes` together. One splicer serves the buffers of a
- * device in turn. HAC_INVALID. */
+/* Initialises the rule for buffers of at most `blocks` blocks and `bytes` bytes. One splicer serves the
+ * buffers of a device in turn. HAC_INVALID. */
 HAC_MUST_USE hac_status hac_working_buffer_rule(const hac_schema *schema, uint64_t blocks, uint64_t bytes,
                                                 hac_splicer *ret, hac_error *err);
 
-/* An empty buffer for that rule, of the device's byte order. It is to be cleared also where this fails.
+/* Makes an empty buffer for that rule, in the device's byte order. Clear it even if this fails.
  * HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_working_buffer_init(hac_working_buffer *buffer, const hac_schema *schema,
                                                 const hac_splicer *rule, bool other_order, hac_error *err);
 void hac_working_buffer_clear(hac_working_buffer *buffer);
 
-/*
- * Splices a sealed block, of data set `chunk`, at the splicer's cursor. HAC_AGAIN: a pause. The caller
- * triggers the device on this buffer, calls hac_splicer_trigger and puts the same block into the next, empty
- * one. HAC_UNSUPPORTED: it fits no empty buffer.
- */
+/* Splices a sealed block, data set `chunk`, at the splicer's cursor. HAC_AGAIN: a pause: the caller triggers
+ * the device on this buffer, calls hac_splicer_trigger and puts the same block into the next, empty one.
+ * HAC_UNSUPPORTED: it does not fit an empty buffer. */
 HAC_MUST_USE hac_status hac_working_buffer_put(hac_working_buffer *buffer, hac_splicer *splicer,
                                                const hac_launching_buffer *block, uint64_t chunk,
                                                uint64_t skipped, hac_error *err);
 
-/* The device is through with it. */
+/* Empties the buffer after the device has mapped it. */
 void hac_working_buffer_empty(hac_working_buffer *buffer);
 
-/* Columns of block `block`, and the byte of its element's columns in the index. */
+/* The columns of block `block`, and the offset of its columns in the index. */
 const hac_table_column *hac_working_buffer_columns(const hac_working_buffer *buffer, size_t block);
 uint64_t hac_working_buffer_element(const hac_working_buffer *buffer, size_t block);
 
-/* Turns all that has an order, once: what the loads of a device of the other order do, for one that is only
- * said to be (profile key byte_order). */
+/* Swaps the byte order of everything once: for a device that has the host's order but is declared to have the
+ * other one (profile key byte_order). */
 void hac_working_buffer_turn(hac_working_buffer *buffer);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "planner/model.h"
 
-#define HAC_MACHINE_MAX_DEVICES 32 /* at most HAC_PLAN_MAX_DEVICES of them usable */
+#define HAC_MACHINE_MAX_DEVICES 32 /* at most HAC_DEVICES_MAX of them usable */
 
 typedef struct hac_machine_device {
     char name[64];

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Performance models: seconds for `units` of work of a codelet on a device, learnt from every run and from
- * `calibrate`. Kept per (device key, codelet, type, size bucket of units (powers of four), together):
- * `together` separates runs while other devices worked on the same job, so that shared memory bandwidth is
- * in the figures. Robust: the last 31 samples of a bucket, median of seconds per unit; samples further than
- * 5 median absolute deviations (at least 2 % of the median each) are kept apart and listed, not used. Never
- * borrowed from another device.
+ * Performance models: the seconds that a codelet needs on a device for `units` of work. They are learnt from
+ * every run and from `calibrate`.
+ *
+ * There is a bucket for each device key, codelet, type, power of four of units, and value of `together`. The
+ * last separates runs during which other devices worked on the same job, because such devices share memory
+ * bandwidth. A bucket keeps its last 31 samples and predicts their median of seconds per unit. Samples that
+ * are more than 5 median absolute deviations (each taken as at least 2 % of the median) from the median are
+ * listed as outliers and not used. A device never uses the models of another device.
+ *
+ * A device's first pieces of a job are *disturbed*: they fault in pages, or load the program. They are better
+ * than no measurement and worse than any other one. A bucket therefore holds samples of one degree of
+ * disturbance only: a less disturbed sample replaces all others, and a more disturbed one is dropped. A
+ * prediction uses the least disturbed buckets of about its size.
  */
 #ifndef PLANNER_MODEL_H
 #define PLANNER_MODEL_H
@@ -20,48 +27,62 @@
 
 typedef struct hac_model_set hac_model_set;
 
+typedef enum hac_disturbance {
+    HAC_UNDISTURBED = 0,
+    HAC_FRESH_PAGES, /* the executor mapped a buffer for the job: it faulted in pages */
+    HAC_COLD         /* the executor's first task of that codelet: it loaded the program */
+} hac_disturbance;
+
 typedef struct hac_prediction {
     double seconds;
-    double relative_error; /* median absolute deviation ÷ median; confidence */
-    unsigned samples;      /* behind it; 0: no model, `seconds` is meaningless */
+    double relative_error;       /* median absolute deviation divided by the median */
+    unsigned samples;            /* number of samples; 0: there is no model, and `seconds` is meaningless */
+    hac_disturbance disturbance; /* of the samples */
+    bool stale;                  /* thousands of other samples came after them */
 } hac_prediction;
 
 HAC_MUST_USE hac_status hac_model_set_new(hac_model_set **ret, hac_error *err);
 void hac_model_set_free(hac_model_set *set);
 
-/* Takes one measurement in. Values that are not finite, negative seconds and units ≤ 0 are ignored. At most
- * 4,096 buckets are kept; the one longest without a new sample goes first. */
+/* Records one measurement. Values that are not finite, negative seconds and units ≤ 0 are ignored. At most
+ * 4,096 buckets are kept; a new bucket replaces the one that got no sample for the longest time. */
 void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
                       double units, double seconds, bool together);
+void hac_model_record_disturbed(hac_model_set *set, const char *device_key, const char *codelet,
+                                hac_type type, double units, double seconds, bool together,
+                                hac_disturbance disturbance);
 
-/* Interpolates between the nearest buckets (log-log), in proportion outside them, but not to over 64 times
- * the largest where that took less than a millisecond: then there is no model. Falls back from `together` to
- * alone, and back where only runs together were of about that size. `set` may be NULL: no model. */
+/* Predicts the time for `units`. Between two buckets the prediction is interpolated (log-log), outside of all
+ * buckets it is proportional. There is no model for more than 64 times the units of the largest bucket if
+ * that bucket took less than a millisecond. If there are no runs with this value of `together` of about that
+ * size, or only more disturbed ones, runs with the other value are used. `set` may be NULL: no model. */
 hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
                                  hac_type type, double units, bool together);
 
-/* What was measured, a few times and not long ago, of nearly so many units (half to twice as many): nothing
- * is concluded from other sizes. seconds: of these units, in proportion. samples 0: nothing. */
+/* Returns what was measured recently, at least a few times, for half to twice as many units; other sizes are
+ * not used. `seconds` is scaled to `units`. samples 0: there are no such measurements. */
 hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key, const char *codelet,
                                 hac_type type, double units);
 
-/* Whether anything was learnt since the last hac_model_set_write. */
+/* Whether a measurement was recorded since the last hac_model_set_write. */
 bool hac_model_set_dirty(const hac_model_set *set);
 
-/* Text form, one line a bucket, versioned; a damaged line (each has a check sum) is skipped and counted,
- * never trusted; HAC_UNSUPPORTED for another version. Reading adds to what is there. */
+/* Convert a set to text and back. The text has a version and one line for each bucket, with a check sum.
+ * Reading adds to the buckets of the set; a damaged line is skipped and counted. HAC_UNSUPPORTED: another
+ * version. */
 HAC_MUST_USE hac_status hac_model_set_write(hac_model_set *set, char **ret_text, size_t *ret_bytes,
                                             hac_error *err);
 HAC_MUST_USE hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes,
                                            size_t *ret_skipped, hac_error *err);
 
-/* For listings: calls `each` for every bucket. */
+/* Calls `each` for every bucket, for listings. */
 typedef struct hac_model_entry {
     const char *device_key, *codelet;
     hac_type type;
     double units, seconds, relative_error;
     unsigned samples, outliers;
     bool together;
+    hac_disturbance disturbance;
 } hac_model_entry;
 void hac_model_each(const hac_model_set *set, void (*each)(void *context, const hac_model_entry *entry),
                     void *context);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The planner of flow D: a graph of sub-operators over vectors in pool buffers (base/op_layout.h) becomes a
- * plan. The graph is the client's; what is decided here is where each sub-operator runs, and why.
+ * The planner of opsplit: makes a plan of a graph of sub-operators over vectors in pool buffers
+ * (base/op_layout.h). The client makes the graph. The planner decides where each sub-operator runs:
  *
- *   pin        the sub-operator names a processor type or a device: there
- *   rule       the source's: with T the threshold, integers below T and floats from T on go to a CPU,
- * integers from T on and floats below T to a GPU; a type that is not present leaves the choice to the models
- *   measured   what the models say ends first: one device, or, of those that may be cut, several; devices
- * that share cores count once
+ *   pin        the sub-operator names a processor type or a device, and runs there
+ *   rule       the rule of the source of opsplit (docs/flows/opsplit.md): integers below the threshold and
+ *              floats from the threshold on go to a CPU, other sub-operators to a GPU. If the machine has no
+ *              such processor, the models decide.
+ *   measured   the choice that ends first according to the models: one device, or several devices if the
+ *              sub-operator may be divided. Devices that share cores count once.
  *
- * Every decision is one of the plan's candidates, named after the sub-operator, with the reason.
+ * Each decision is a candidate of the plan, with the name of the sub-operator and the reason.
  */
 #ifndef PLANNER_OPS_PLAN_H
 #define PLANNER_OPS_PLAN_H
@@ -17,23 +18,24 @@
 #include "planner/machine.h"
 #include "planner/plan.h"
 
-#define HAC_OPS_THRESHOLD (UINT64_C(3) << 30) /* bytes: the rule's, where none is given */
+#define HAC_OPS_THRESHOLD (UINT64_C(3) << 30) /* bytes; the default threshold of the rule */
 
 typedef enum hac_ops_policy { HAC_OPS_MEASURED = 0, HAC_OPS_RULE } hac_ops_policy;
 
 typedef struct hac_op_spec {
-    const char *codelet; /* "op.map": as on devices that run host codelets */
-    const char *name, *pin;
+    const char *codelet; /* name of the host codelet: "op.map" */
+    const char *name;    /* name of the sub-operator, for candidates and stages */
+    const char *pin;     /* processor type or device; NULL: not pinned */
     hac_type type;
-    uint64_t first, count, grain; /* grain 0: it is not cut */
-    hac_plan_span spans[HAC_PLAN_MAX_SPANS];
+    uint64_t first, count, grain; /* grain 0: the task is not divided */
+    hac_plan_span spans[HAC_SPANS_MAX];
     size_t n_spans;
-    const uint32_t *after;
+    const uint32_t *after; /* indices of the tasks that must end first */
     size_t n_after;
-    double units;
-    uint64_t memory;
-    bool host;           /* by its host codelet: kernels cannot do it alike */
-    const uint8_t *call; /* borrowed: the plan's tasks point to it */
+    double units;        /* work, for the performance models */
+    uint64_t memory;     /* bytes of its data, which the rule compares with the threshold */
+    bool host;           /* the host codelet must run it: kernels would not give the same result */
+    const uint8_t *call; /* borrowed; the tasks of the plan point to it */
     size_t call_bytes;
 } hac_op_spec;
 
@@ -44,17 +46,18 @@ typedef struct hac_ops_spec {
     size_t n_buffers;
     hac_ops_policy policy;
     uint64_t threshold;   /* bytes; 0: HAC_OPS_THRESHOLD */
-    bool kernels;         /* OpenCL kernels also on CPUs */
-    uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
-    bool waits;           /* until what devices have at present is done: their backlogs do not count */
-    /* Who alone learns from these tasks, for the units are what a client says: their models have this behind
-     * the codelet's name. What all learn from is taken where there is none yet. NULL: all learn from them. */
+    bool kernels;         /* use OpenCL kernels also on CPUs */
+    uint32_t device_mask; /* devices of the machine that are allowed; 0: all usable devices */
+    bool waits;           /* the graph starts when the devices are idle: their backlogs do not count */
+    /* A suffix for the names of these tasks' performance models. The units of work come from the client, so
+     * the client's measurements go into models of its own. A model that has no samples yet is replaced by the
+     * shared one. NULL: the tasks use the shared models. */
     const char *learner;
 } hac_ops_spec;
 
-/* HAC_INVALID: the graph cannot be (a span outside its buffer, bytes that are written after or while they are
- * read, a pin that names nothing); HAC_FAILED: no device. Of a simulated machine a capability that is missing
- * is HAC_INVALID and names the key. */
+/* HAC_INVALID: the graph is wrong: a span is outside its buffer, bytes are written after or while they are
+ * read, or a pin names no device. HAC_INVALID is also returned if a simulated machine lacks a capability; the
+ * message names the key. HAC_FAILED: there is no device. */
 HAC_MUST_USE hac_status hac_plan_ops(const hac_machine *machine, const hac_ops_spec *spec, hac_plan **ret,
                                      hac_error *err);
 

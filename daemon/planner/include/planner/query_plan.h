@@ -1,208 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The planner of queries (flow C, and what flows B and E share with it): from what query.compile found out
- * and the sizes of the sources to a plan. <base/query_layout.h> has the codelets, their spans and parameters.
+ * The planner of queries (mapreduce, splice, parquet): makes a plan from the figures of a compiled query and
+ * the sizes of its sources. base/query_layout.h describes the codelets, their spans and parameters.
  *
  *   small           query.whole, one task
  *   aggregation     [query.quotes] → query.aggregate or hash.aggregate → query.merge → query.finish
  *   no aggregation  [query.quotes] → query.rows → query.gather
+ *   rows in order   [query.quotes] → query.rows → query.order → query.join
  *
- * Where the sources are cut depends on the data alone: a chunk of text is 1/64 of it, 1 MiB to 64 MiB; of a
- * table 1/64 of its rows, 64 Ki at least; of parquet as near to that as whole row groups, or equal parts of
- * one, come. Of several parquet files the footers are read first. Every way to aggregate (host codelets on
- * the CPUs, flow C on each device that can, and on all of them) is priced and listed, and the cheapest that
- * is allowed is the plan.
+ * The sizes of chunks depend only on the data. A chunk of text is 1/64 of the text, but 1 MiB to 64 MiB. A
+ * chunk of a table is 1/64 of its rows, but at least 64 Ki rows. A chunk of parquet is a number of whole row
+ * groups, or an equal part of one, of about that size; the footers of parquet files are read first.
+ *
+ * The planner prices and lists every engine: host codelets on the CPUs, and device hash aggregation on each
+ * device that supports the query and on all these devices. The cheapest allowed candidate is the plan.
  */
 #ifndef PLANNER_QUERY_PLAN_H
 #define PLANNER_QUERY_PLAN_H
 
+#include <hac/query.h>
+
 #include "planner/machine.h"
 #include "planner/plan.h"
 
-#define HAC_QUERY_SOURCES_MAX 253                 /* descriptors of one message */
-#define HAC_QUERY_WHOLE_BYTES (UINT64_C(1) << 20) /* up to here one task does it all */
+#define HAC_QUERY_WHOLE_BYTES (UINT64_C(1) << 20) /* an input of up to this many bytes is one task */
 #define HAC_QUERY_PASSES_MAX  64
 
-/* Buffers of these plans, by name. */
+/* Names of the buffers in plans of queries. */
 #define HAC_QUERY_BUFFER_IN       "in"
 #define HAC_QUERY_BUFFER_QUOTES   "quotes"
 #define HAC_QUERY_BUFFER_PARTIALS "partials"
 #define HAC_QUERY_BUFFER_GROUPS   "groups"
+#define HAC_QUERY_BUFFER_PARTS    "parts"
 #define HAC_QUERY_BUFFER_RESULT   "result"
-#define HAC_QUERY_BUFFER_CARRY    "carry" /* of the job, as are its partials: they outlive a plan */
-#define HAC_QUERY_BUFFER_SPLIT    "split" /* and a digit */
+#define HAC_QUERY_BUFFER_CARRY    "carry" /* kept by the job from plan to plan, like the partials of splits */
+#define HAC_QUERY_BUFFER_SPLIT    "split" /* followed by a digit */
 
 typedef enum hac_query_place {
-    HAC_QUERY_IN_FILES = 0, /* descriptors, one a source */
-    HAC_QUERY_IN_BUFFER,    /* pool memory: one source */
-    HAC_QUERY_INLINE,       /* behind the query in its message: one source */
-    HAC_QUERY_IN_SPLITS     /* pool memory or a file, again and again: each source is a split */
+    HAC_QUERY_IN_FILES = 0, /* one descriptor for each source */
+    HAC_QUERY_IN_BUFFER,    /* one source in pool memory */
+    HAC_QUERY_INLINE,       /* one source in the message, after the query */
+    HAC_QUERY_IN_SPLITS     /* each source is a split, in pool memory or in a file */
 } hac_query_place;
 
-/* Rounds of a query whose input comes in splits (flow B). */
+/* Rounds of a query whose input comes in splits (splice). */
 typedef enum hac_round_stage {
     HAC_ROUND_NONE = 0,
-    HAC_ROUND_COMPILE,   /* the query, with the first split for the names and types of columns */
-    HAC_ROUND_AGGREGATE, /* splits to partials, behind those that are there */
-    HAC_ROUND_CARRY,     /* partials and the carry to a new carry: partials can be overwritten then */
-    HAC_ROUND_MERGE,     /* the last one: partials and the carry to the result */
-    HAC_ROUND_ROWS       /* splits to rows, without aggregation */
+    HAC_ROUND_AGGREGATE, /* aggregates splits to partials, which follow the partials of earlier rounds */
+    HAC_ROUND_CARRY,     /* merges the partials and the carry into a new carry, which empties the partials */
+    HAC_ROUND_MERGE,     /* the last round: merges the partials and the carry into the result */
+    HAC_ROUND_ROWS       /* without aggregation: turns splits into rows */
 } hac_round_stage;
 
 #define HAC_ROUND_SPLITS_MAX 4
-#define HAC_ROUND_ROOM_MAX   1024 /* chunks whose partials are kept until they are merged */
+#define HAC_ROUND_ROOM_MAX   1024 /* maximum number of chunks whose partials wait for a merge */
 
-/* Where a split lies that is no buffer. */
+/* The place of a split in a file. */
 typedef struct hac_round_file {
-    bool there;
-    uint64_t offset, set_bytes, bytes_before; /* as HAC_QUERY_PARAM_… and its data sets */
+    bool there;            /* false: the split is in a buffer */
+    uint64_t offset;       /* hac_query_params.file_offset */
+    uint64_t set_bytes;    /* bytes of a data set */
+    uint64_t bytes_before; /* hac_query_params.bytes_before */
 } hac_round_file;
 
 typedef struct hac_query_round {
     hac_round_stage stage;
     hac_round_file files[HAC_ROUND_SPLITS_MAX];
-    uint8_t slots[HAC_ROUND_SPLITS_MAX]; /* of each source: the job's descriptor, if it lies in a file, and
-                                          * its name */
-    uint32_t sets[HAC_ROUND_SPLITS_MAX]; /* of each source: its data sets, which are chunks */
-    uint64_t set_bytes;                  /* of the largest one */
-    uint64_t generation;                 /* carries that were written before, and 1 */
-    uint64_t held;                       /* chunks whose partials are there */
-    uint64_t room;                       /* chunks that the buffer of partials has room for */
-    uint64_t region;                     /* bytes of a chunk's region */
+    /* For each source: the number of the job's descriptor (if the split is in a file) and of its name. */
+    uint8_t slots[HAC_ROUND_SPLITS_MAX];
+    uint32_t sets[HAC_ROUND_SPLITS_MAX]; /* for each source: number of data sets; each is a chunk */
+    uint64_t set_bytes;                  /* bytes of the largest data set */
+    uint64_t generation;                 /* number of carries written so far, plus 1 */
+    uint64_t held;                       /* number of chunks whose partials wait for a merge */
+    uint64_t room;                       /* capacity of the buffer of partials, in chunks */
+    uint64_t region;                     /* bytes of a chunk's region in that buffer */
     uint32_t partitions;                 /* the same in all rounds */
-    uint64_t carry;                      /* bytes of a partition's region in the carry; 0: there is none */
-    uint64_t group_region;               /* of what is to be written, carry or groups */
-    uint64_t rows_given;                 /* by rounds before */
-    uint64_t beside;                     /* bytes of splits that the client has in flight, beside `memory` */
+    uint64_t carry;        /* bytes of a partition's region in the carry; 0: there is no carry */
+    uint64_t group_region; /* bytes of a partition's region in the carry or groups to write */
+    uint64_t rows_given;   /* number of rows that earlier rounds gave */
+    uint64_t beside;       /* bytes of the client's splits in flight; not part of `memory` */
 } hac_query_round;
-
-/* Which codelets aggregate; what cannot be is planned otherwise, with a remark. */
-typedef enum hac_query_wish { HAC_QUERY_ANY_WAY = 0, HAC_QUERY_BY_HOST, HAC_QUERY_BY_FLOW_C } hac_query_wish;
-typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON, HAC_HOT_KEYS_OFF } hac_hot_keys;
 
 typedef struct hac_query_spec {
     hac_query_place place;
-    bool table;                              /* columns in memory */
-    bool in_rows;                            /* sources are counted in rows, else in bytes */
-    uint64_t sources[HAC_QUERY_SOURCES_MAX]; /* bytes, or rows */
-    uint64_t files[HAC_QUERY_SOURCES_MAX];   /* parquet: bytes of each */
-    uint64_t stamps[HAC_QUERY_SOURCES_MAX];  /* parquet: HAC_COMPILE_STAMP of each */
+    bool table;                            /* the source is columns in memory */
+    bool in_rows;                          /* sizes of sources are in rows; false: in bytes */
+    uint64_t sources[HAC_DESCRIPTORS_MAX]; /* size of each source, in bytes or rows */
+    uint64_t files[HAC_DESCRIPTORS_MAX];   /* parquet: bytes of each file */
+    uint64_t stamps[HAC_DESCRIPTORS_MAX];  /* parquet: HAC_FOOTER_STAMP of each file */
     size_t n_sources;
-    uint64_t input_bytes; /* of all sources, as they lie there */
-    uint64_t bytes; /* that have to be looked at: of parquet those of the query's columns, uncompressed */
-    uint64_t
-        group_rows; /* parquet: of a row group; chunks are whole ones, or parts of one. 0: there are none */
-    const char *format; /* "csv", "words" …: models are kept by it; static */
+    uint64_t input_bytes; /* stored bytes of all sources */
+    uint64_t bytes;       /* bytes to process; of parquet: uncompressed bytes of the query's columns */
+    /* parquet: rows of the largest row group. A chunk is a number of whole row groups, or a part of one. 0:
+     * no row groups. */
+    uint64_t group_rows;
+    const char *format; /* "csv", "words" …; part of the names of models; static */
 
-    /* As query.compile has it. */
+    /* Figures from the client, which compiled the query. */
     uint64_t flags; /* hac_compile_flag */
-    uint64_t keys;
-    uint64_t group_bytes, output_bytes, output_most;
-    uint64_t compiled_bytes; /* of the compiled query */
-    bool fast;               /* determinism */
-    bool sorts_rows;         /* it is called a sort */
-    bool ends_early;         /* a limit without an order: rows behind the last one wanted are not read */
+    uint64_t keys;  /* number of keys */
+    uint64_t group_bytes, output_bytes, max_output;
+    uint64_t compiled_bytes; /* size of the compiled query */
+    bool sorts_rows;         /* the user submitted a sort of rows */
+    bool describes;          /* no query: query.describe finds the columns of the source */
+    bool ordered;            /* the rows come in an order */
+    bool gives_parquet;      /* the result is a Parquet file */
+    bool ends_early;         /* a limit without order-by: rows after the last wanted row are not read */
 
     uint64_t seed;
-    hac_query_wish wish;
-    hac_hot_keys hot_keys;      /* on: flow C is asked for, too */
-    uint32_t sample, hot_share; /* per mille; 0: the planner's */
+    hac_engine engine;          /* if this engine cannot run the query, another one does, with a remark */
+    hac_hot_keys hot_keys;      /* HAC_HOT_KEYS_ON also asks for the device engine */
+    uint32_t sample, hot_share; /* per mille; 0: the planner chooses */
     uint32_t work_groups, work_items;
 
-    /* What an earlier try has shown; 0: nothing yet. */
-    uint64_t region;       /* bytes that the largest chunk needs, in one pass */
-    bool rows_seen;        /* rows: region is what the largest of all chunks needs, … */
-    uint64_t result;       /* … and the result takes at most so many bytes */
-    uint64_t groups;       /* at most */
+    /* Known from an earlier plan of this job that did not fit; 0: not known. */
+    uint64_t region;       /* bytes that the largest chunk needs in one pass */
+    bool rows_seen;        /* queries without aggregation: `region` and `result` hold for all chunks */
+    uint64_t result;       /* maximum size of the result in bytes */
+    uint64_t groups;       /* maximum number of groups */
     uint64_t group_region; /* bytes that the largest partition of groups needs */
-    uint32_t passes;       /* at least */
-    char refusal[120];     /* what kept flow C's kernels from doing it */
+    uint32_t passes;       /* minimum number of passes */
+    char refusal[120];     /* why the device could not aggregate; "": no reason is known */
 
     hac_query_round round;
 
-    uint64_t memory;      /* bytes that the buffers may take together; 0: no limit */
-    uint64_t limit;       /* the job's own, input and splits included; 0: none. For messages */
-    uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
+    uint64_t memory;      /* maximum size of all buffers together, in bytes; 0: no limit */
+    uint64_t limit;       /* the job's memory limit with input and splits, for messages; 0: no limit */
+    uint32_t device_mask; /* devices of the machine that are allowed; 0: all usable devices */
 } hac_query_spec;
 
-/* query.footer of all sources from the second on; they are counted in bytes then. */
+/* Plans query.footer for all sources. Their sizes are in bytes until the footers are read. */
 HAC_MUST_USE hac_status hac_plan_query_footers(const hac_machine *machine, const hac_query_spec *spec,
                                                hac_plan **ret, hac_error *err);
 
-/* query.compile alone, on a host device. `spec_bytes`: of the packed specification. */
-HAC_MUST_USE hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_spec *spec,
-                                               uint64_t spec_bytes, hac_plan **ret, hac_error *err);
-
 /*
- * The query itself. HAC_REFUSED: more memory is needed than there is, in however many passes. HAC_INVALID: a
- * simulated device lacks a capability (names the key); HAC_FAILED: no device can run it.
+ * Plans the query. HAC_REFUSED: even with the maximum number of passes the query needs more memory than there
+ * is. HAC_INVALID: a simulated device lacks a capability; the message names the key. HAC_FAILED: no device
+ * can run the query.
  */
 HAC_MUST_USE hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
                                        hac_error *err);
 
-/* A round, by spec->round; errors as above. The sources are the splits that it takes. */
+/* Plans the round spec->round. The sources are the splits of the round. Errors as above. */
 HAC_MUST_USE hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec *spec,
                                              hac_plan **ret, hac_error *err);
 
 /*
- * Bytes of a split that keep the devices of `device_mask` (0: all) at work: four data sets for each of their
- * threads. Less does not fill them; more lies in memory where it could lie in a cache, and lets them wait for
- * the first.
+ * The recommended size of a split in bytes, for the devices of `device_mask` (0: all): four data sets for
+ * each thread of the devices. Smaller splits leave threads without work. Larger splits do not stay in caches,
+ * and the devices wait longer for the first one.
  */
 uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask);
-/* Bytes of a split that stays in its file: more, for fewer rounds, where the query has so much `memory` that
- * there is room for what comes of its data sets. */
+/* The recommended size of a split that stays in its file. It is larger than `split_bytes`, to save rounds, as
+ * far as `memory` has space for the partials of its data sets. */
 uint64_t hac_plan_range_bytes(uint64_t split_bytes, uint64_t memory);
 
-/* What a stream of spec->bytes is predicted to take: the tasks are those of one of its splits, the times
- * those of all of them. spec->round and spec->sources are not looked at. */
+/* Plans a stream of spec->bytes bytes. The plan has the tasks of one split; its times are for all splits.
+ * spec->round and spec->sources are ignored. */
 HAC_MUST_USE hac_status hac_plan_query_splits(const hac_machine *machine, const hac_query_spec *spec,
                                               hac_plan **ret, hac_error *err);
 
-/* What rounds have shown, and hold. */
+/* The memory that a job over splits needs and holds. */
 typedef struct hac_round_memory {
-    uint64_t needed;    /* bytes of the largest partial so far; 0: there was none */
-    uint64_t held;      /* chunks in the partials */
-    uint64_t sets;      /* of the next split */
-    uint64_t set_bytes; /* of its largest one */
+    uint64_t needed;    /* bytes of the largest partial so far; 0: no partial yet */
+    uint64_t held;      /* number of chunks whose partials wait for a merge */
+    uint64_t sets;      /* number of data sets of the next split */
+    uint64_t set_bytes; /* bytes of the largest data set of the next split */
     uint64_t carry;     /* bytes of the carry */
 } hac_round_memory;
 
 /*
- * Partitions of groups for what was seen of them so far. Partials of more partitions can be merged with those
- * of fewer: while there is no carry their number may fall.
+ * The number of partitions that suits the groups seen so far. Partials with more partitions can be merged
+ * with partials with fewer, so the number may become smaller while there is no carry.
  */
 uint32_t hac_round_partitions(const hac_query_spec *spec, const hac_round_memory *memory);
 
 /*
- * Sets partitions, region and room of spec->round for a buffer of partials that is to be taken: regions as
- * large as partials have been, or a guess; as many as make rounds worth a carry, which reads and writes all
- * groups. HAC_REFUSED: the next split does not fit spec->memory.
+ * Sets `partitions`, `region` and `room` of spec->round for a new buffer of partials. The regions are as
+ * large as the largest partial so far, or a guess. There are so many regions that a carry, which reads and
+ * writes all groups, is rare. HAC_REFUSED: the next split does not fit spec->memory.
  */
 HAC_MUST_USE hac_status hac_round_fit(hac_query_spec *spec, const hac_round_memory *memory, hac_error *err);
 
-/* Whether the partials' buffer, of spec->round's region and room, does for the next split:
- * HAC_ROUND_AGGREGATE. HAC_ROUND_CARRY: what is in it is to be merged first. HAC_ROUND_NONE: another one is
- * to be taken. */
+/* The next step of a job whose buffer of partials has the `region` and `room` of spec->round.
+ * HAC_ROUND_AGGREGATE: the partials of the next split fit. HAC_ROUND_CARRY: the partials in the buffer have
+ * to be merged first. HAC_ROUND_NONE: the job needs another buffer. */
 hac_round_stage hac_round_next(const hac_query_spec *spec, const hac_round_memory *memory);
 
-/* Bytes of a partition's region for what a merge gives of the partials and the carry, whose partitions have
- * at most `carried` bytes; as many as there is memory for. */
+/* Bytes of a partition's region for the result of merging the partials with the carry, as far as there is
+ * memory. The partitions of the carry have at most `carried` bytes. */
 uint64_t hac_round_group_region(const hac_query_spec *spec, const hac_round_memory *memory, uint64_t carried);
 
-/* Whether regions of `region` bytes leave enough of the memory for the result of rows. */
+/* For a query without aggregation: whether regions of `region` bytes leave enough memory for the result. */
 bool hac_query_rows_fit(const hac_query_spec *spec, uint64_t region, uint64_t chunks);
 
-/* HAC_REFUSED: its buffers need so many bytes, beside an input that is in memory and splits. */
+/* Returns HAC_REFUSED: the buffers need `needed` bytes, in addition to the input in memory and the splits. */
 hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac_error *err);
 
-/* HAC_REFUSED, with a memory that is enough for the groups, whatever they are: the largest chunk has partials
- * of `region` bytes in one pass. */
+/* Returns HAC_REFUSED with a message that names a sufficient memory limit. The largest chunk has partials of
+ * `region` bytes in one pass. */
 hac_status hac_query_lacks_groups(const hac_query_spec *spec, uint64_t region, uint64_t chunks,
                                   hac_error *err);
 
-/* Bytes of memory for a query of splits that needs `rest` beside them: a sixteenth of it is a split, five of
- * them are there (client-lib), `beside` bytes at least. */
+/* The memory limit for a query over splits that needs `rest` bytes in addition to the splits. libhac makes
+ * splits of a sixteenth of the limit, and keeps five of them in flight; these take at least `beside` bytes.
+ */
 uint64_t hac_query_with_splits(uint64_t rest, uint64_t beside);
 
 /* Whether one query.whole does it. */
@@ -219,6 +221,13 @@ uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions);
  */
 bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_room,
                        const uint64_t *values, size_t n_values);
+
+/* Whether rows in an order are made in parts (query.order, query.join). With little memory they are not:
+ * parts are a copy of the result. */
+bool hac_query_in_parts(const hac_query_spec *spec);
+
+/* Sets the number of parts, now that the number of rows is known. */
+void hac_query_set_parts(hac_plan *plan, uint64_t rows);
 
 /* Gives the buffer of that name another size, and with it the spans of the tasks that have not run. */
 void hac_query_resize(hac_plan *plan, int buffer, uint64_t bytes);

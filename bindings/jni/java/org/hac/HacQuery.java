@@ -3,7 +3,8 @@ package org.hac;
 
 import java.io.Serializable;
 import java.nio.file.Path;
-import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What is asked of rows: those for which {@code where} is true, grouped by {@code groupBy}, give {@code select}.
@@ -13,7 +14,7 @@ import java.util.Locale;
  * one thread while it is being set; running it reads it only.
  */
 public final class HacQuery implements Cloneable, Serializable {
-    private static final long serialVersionUID = 1;
+    private static final long serialVersionUID = 2;
 
     /** How the bytes of a source become rows. */
     public enum Format {
@@ -42,24 +43,22 @@ public final class HacQuery implements Cloneable, Serializable {
 
         /** By the suffix, as hacctl does; null: it is none of those that are known. */
         static Format of(Path file) {
-            String name = file.toString().toLowerCase(Locale.ROOT);
-            String suffix = name.substring(name.lastIndexOf('.') + 1);
-            switch (suffix) {
-            case "csv":
-                return CSV;
-            case "tsv":
-                return TSV;
-            case "jsonl":
-            case "ndjson":
-                return JSONL;
-            case "txt":
-                return LINES;
-            case "parquet":
-                return PARQUET;
-            default:
-                return null;
-            }
+            int number = Native.formatOf(new Native.Texts().add("a file's name", file.toString()).packed());
+            for (Format format : values())
+                if (format.number == number)
+                    return format;
+            return null;
         }
+    }
+
+    /** What aggregates. Every engine gives the same answer. */
+    public enum Engine {
+        /** The faster one. */
+        AUTO,
+        /** Code in C, on the host's cores. */
+        HOST,
+        /** OpenCL kernels, where they can run the query. */
+        DEVICE
     }
 
     private String schema;
@@ -67,19 +66,15 @@ public final class HacQuery implements Cloneable, Serializable {
     private String groupBy;
     private String select;
     private String orderBy;
-    private String nullText;
     private long limit = -1;
     private Format format;
-    private char delimiter;
-    private boolean noHeader;
-    private boolean skipErrors;
+    private TreeMap<String, String> options = new TreeMap<>();
     private String[] devices = {};
     private int priority;
     private long deadlineMillis;
     private long memoryLimit;
     private boolean fast;
-    private long firstRowGroup;
-    private long rowGroups;
+    private Engine engine = Engine.AUTO;
 
     /** A query that still needs {@link #select(String)}, or {@link #groupBy(String)}. */
     public HacQuery() {}
@@ -91,7 +86,9 @@ public final class HacQuery implements Cloneable, Serializable {
      */
     public HacQuery copy() {
         try {
-            return (HacQuery) clone();
+            HacQuery copy = (HacQuery) clone();
+            copy.options = new TreeMap<>(options);
+            return copy;
         } catch (CloneNotSupportedException e) {
             throw new AssertionError(e);
         }
@@ -178,6 +175,21 @@ public final class HacQuery implements Cloneable, Serializable {
     }
 
     /**
+     * Sets an option of the format by the name that logic files have for it (docs/formats.md):
+     * {@code option("null_text", "NA,NULL")}. The query fails if the format has no such option.
+     *
+     * @param name delimiter, header, null_text, byte_order, on_error …
+     * @param value as in a logic file
+     * @return this
+     */
+    public HacQuery option(String name, String value) {
+        if (name == null || value == null)
+            throw new IllegalArgumentException("an option needs a name and a value");
+        options.put(name, value);
+        return this;
+    }
+
+    /**
      * What is between the fields of csv.
      *
      * @param delimiter a character of ASCII; the comma if not set
@@ -186,8 +198,7 @@ public final class HacQuery implements Cloneable, Serializable {
     public HacQuery delimiter(char delimiter) {
         if (delimiter > 127)
             throw new IllegalArgumentException("the delimiter is not ASCII");
-        this.delimiter = delimiter;
-        return this;
+        return option("delimiter", String.valueOf(delimiter));
     }
 
     /**
@@ -196,8 +207,7 @@ public final class HacQuery implements Cloneable, Serializable {
      * @return this
      */
     public HacQuery noHeader() {
-        this.noHeader = true;
-        return this;
+        return option("header", "false");
     }
 
     /**
@@ -206,8 +216,7 @@ public final class HacQuery implements Cloneable, Serializable {
      * @return this
      */
     public HacQuery skipErrors() {
-        this.skipErrors = true;
-        return this;
+        return option("on_error", "skip");
     }
 
     /**
@@ -217,8 +226,7 @@ public final class HacQuery implements Cloneable, Serializable {
      * @return this
      */
     public HacQuery nullText(String text) {
-        this.nullText = text;
-        return this;
+        return option("null_text", text);
     }
 
     /**
@@ -276,6 +284,17 @@ public final class HacQuery implements Cloneable, Serializable {
     }
 
     /**
+     * What aggregates; {@link Engine#AUTO} without it. The job's receipt says what ran, and why kernels did not.
+     *
+     * @param engine the engine
+     * @return this
+     */
+    public HacQuery engine(Engine engine) {
+        this.engine = java.util.Objects.requireNonNull(engine, "engine");
+        return this;
+    }
+
+    /**
      * A part of one Parquet file.
      *
      * @param first the first row group, from 0
@@ -285,9 +304,7 @@ public final class HacQuery implements Cloneable, Serializable {
     public HacQuery rowGroups(long first, long count) {
         if (first < 0 || count < 0)
             throw new IllegalArgumentException("row groups " + first + " and " + count + " more");
-        this.firstRowGroup = first;
-        this.rowGroups = count;
-        return this;
+        return option("first_row_group", Long.toString(first)).option("row_groups", Long.toString(count));
     }
 
     // ---- for native code: the order is that of src/query.c ----
@@ -295,7 +312,9 @@ public final class HacQuery implements Cloneable, Serializable {
     Native.Texts texts() {
         Native.Texts texts = new Native.Texts()
             .add("schema", schema).add("where", where).add("groupBy", groupBy)
-            .add("select", select).add("orderBy", orderBy).add("nullText", nullText);
+            .add("select", select).add("orderBy", orderBy);
+        for (Map.Entry<String, String> option : options.entrySet())
+            texts.add("an option's name", option.getKey()).add(option.getKey(), option.getValue());
         for (String device : devices)
             texts.add("a device's name", device);
         return texts;
@@ -305,8 +324,8 @@ public final class HacQuery implements Cloneable, Serializable {
     long[] numbers(Format byDefault) {
         Format chosen = format != null ? format : byDefault;
         return new long[] {
-            limit, chosen != null ? chosen.number : 0, delimiter, noHeader ? 1 : 0, skipErrors ? 1 : 0, priority,
-            deadlineMillis, memoryLimit, fast ? 1 : 0, firstRowGroup, rowGroups, devices.length};
+            limit, chosen != null ? chosen.number : 0, priority, deadlineMillis, memoryLimit, fast ? 1 : 0,
+            engine.ordinal(), options.size(), devices.length};
     }
 
     @Override

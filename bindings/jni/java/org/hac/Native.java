@@ -38,6 +38,9 @@ final class Native {
 
     static native byte[] ask(long client, int topic, long job);
 
+    /** The number of the format that a file's suffix stands for; 0: none. */
+    static native int formatOf(byte[] path);
+
     static native long queryFiles(long client, byte[] texts, long[] numbers);
 
     static native long queryMemory(long client, byte[] texts, long[] numbers, long address, long bytes);

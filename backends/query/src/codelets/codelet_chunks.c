@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query.quotes, query.aggregate and query.rows: codelets that process chunks in parallel. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "chunk_rows.h"
+#include "codelet/threads.h"
+#include "query/codelets.h"
+#include "query/partial.h"
+#include "query/rows.h"
+#include "results/row_runs.h"
+
+typedef struct chunks_worker {
+    hac_chunk_rows rows;
+    hac_partial_writer *writer;
+    uint64_t groups, needed;
+    uint64_t read, skipped; /* rows and records before this chunk */
+    hac_splice_counters counters;
+} chunks_worker;
+
+typedef struct chunks_job {
+    hac_query_task task;
+    hac_span regions, quotes;
+    uint64_t first; /* chunk of the source */
+    chunks_worker *workers;
+} chunks_job;
+
+/* ---- checks ---- */
+
+static hac_status check_quotes(const hac_task *task, size_t span, hac_error *err)
+{
+    uint64_t end = HAC_PARAMS(hac_query_params, task)->first_chunk + task->first + task->count;
+    if (task->spans[span].bytes / sizeof(uint64_t) < end)
+        return hac_fail(err, HAC_INVALID, "the quotes of %llu chunks do not fit span %zu",
+                        (unsigned long long)end, span);
+    return HAC_OK;
+}
+
+static hac_status check_chunks(const hac_task *task, hac_error *err)
+{
+    hac_status status = hac_query_check_chunks(task, err);
+    if (status == HAC_OK)
+        status = hac_query_check_regions(task, 0, HAC_PARAMS(hac_query_params, task)->chunks,
+                                         HAC_PARAMS(hac_query_params, task)->region, err);
+    if (status == HAC_OK && task->spans[1].bytes != 0)
+        status = check_quotes(task, 1, err);
+    return status;
+}
+
+hac_status hac_query_check_aggregate(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    return check_chunks(task, err);
+}
+
+hac_status hac_query_check_rows(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    return check_chunks(task, err);
+}
+
+hac_status hac_query_check_quotes(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    hac_status status = hac_query_check_chunks(task, err);
+    return status == HAC_OK ? check_quotes(task, 0, err) : status;
+}
+
+/* ---- workers ---- */
+
+static hac_status begin_chunk(chunks_job *j, chunks_worker *w, uint64_t chunk, hac_error *err)
+{
+    if (w->rows.source == NULL) {
+        hac_status status = hac_chunk_rows_init(&j->task, &w->rows, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    w->read = w->rows.read;
+    w->skipped = hac_source_skipped(w->rows.source);
+    return hac_chunk_rows_begin(&w->rows, &j->task, &j->quotes, chunk, err);
+}
+
+static uint8_t *region_of(const chunks_job *j, uint64_t number)
+{
+    return j->regions.data + number * j->task.region;
+}
+
+/* Ends chunk `chunk`, whose partial or rows have that many bytes. */
+static void note(const chunks_job *j, chunks_worker *w, uint64_t chunk, uint64_t groups, uint64_t needed)
+{
+    uint64_t first, end;
+    hac_chunk_rows_end(&w->rows);
+    hac_query_task_chunk(&j->task, chunk, &first, &end);
+    w->groups += groups;
+    w->needed = needed > w->needed ? needed : w->needed;
+    hac_splice_count_set(
+        &w->counters, w->rows.read - w->read + hac_source_skipped(w->rows.source) - w->skipped, end - first);
+    hac_splice_count_result(&w->counters, needed);
+}
+
+static hac_status make_writer(const chunks_job *j, chunks_worker *w, hac_error *err)
+{
+    hac_group_options options = {.seed = j->task.seed,
+                                 .memory = hac_query_table_memory(j->task.region),
+                                 .partitions = j->task.partitions,
+                                 .pass = j->task.pass,
+                                 .passes = j->task.passes};
+    return w->writer != NULL ? HAC_OK : hac_partial_writer_new(j->task.grouped, &options, &w->writer, err);
+}
+
+static hac_status add_rows(chunks_job *j, chunks_worker *w, uint64_t chunk, hac_error *err)
+{
+    const uint8_t *values[HAC_PROGRAM_OUTPUTS_MAX];
+    uint64_t first, end, all;
+    size_t n;
+    hac_status status;
+    hac_query_task_chunk(&j->task, chunk, &first, &end);
+    if (hac_partial_takes_plain(w->writer) &&
+        hac_chunk_rows_fixed(&w->rows, &j->task, first, end, values, j->task.query->rows->n_outputs))
+        return hac_partial_add_plain(w->writer, values, end - first, err);
+    if (hac_chunk_rows_all(&w->rows, &all))
+        return hac_partial_count(w->writer, all, err);
+    while ((status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK) {
+        status = hac_partial_add(w->writer, w->rows.columns, n, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return status == HAC_NOT_FOUND ? HAC_OK : status;
+}
+
+static hac_status aggregate_chunk(void *context, uint64_t item, unsigned thread, hac_error *err)
+{
+    chunks_job *j = context;
+    chunks_worker *w = &j->workers[thread];
+    uint64_t chunk = j->first + item, number = j->task.first_chunk + chunk, needed, groups;
+    hac_status status = begin_chunk(j, w, chunk, err);
+    if (status == HAC_OK)
+        status = make_writer(j, w, err);
+    if (status != HAC_OK)
+        return status;
+    hac_partial_begin(w->writer, number, region_of(j, number), j->task.region);
+    status = add_rows(j, w, chunk, err);
+    if (status == HAC_OK)
+        status = hac_partial_end(w->writer, &needed, &groups, err);
+    if (status == HAC_OK)
+        note(j, w, chunk, groups, needed);
+    return status;
+}
+
+/* Sorts the rows of a region and appends the run to it, as far as there is room. `writer` has written
+ * them. */
+static hac_status append_run(const hac_query *query, hac_rows_writer *writer, hac_error *err)
+{
+    hac_rows_reader reader;
+    hac_row_keys keys;
+    hac_autofree hac_row_entry *entries = NULL;
+    uint64_t n = writer->rows < query->limit ? writer->rows : query->limit;
+    if (!hac_rows_end(writer)) {
+        hac_rows_add_run(writer, NULL, n);
+        return HAC_OK;
+    }
+    hac_rows_reader_init(&reader, query);
+    hac_status status =
+        hac_rows_reader_add(&reader, writer->region, writer->capacity, writer->seed, writer->number, err);
+    hac_row_keys_init(query, &reader, &keys);
+    if (status == HAC_OK)
+        status = hac_row_run_make(&keys, 0, reader.n_blocks, query->limit, &entries, &n, err);
+    hac_rows_reader_clear(&reader);
+    if (status == HAC_OK) {
+        hac_rows_add_run(writer, entries, n);
+        hac_rows_end(writer);
+    }
+    return status;
+}
+
+static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_error *err)
+{
+    chunks_job *j = context;
+    chunks_worker *w = &j->workers[number];
+    const hac_query *query = j->task.query;
+    uint64_t chunk = j->first + item, max = query->n_order == 0 ? query->limit : UINT64_MAX;
+    hac_rows_writer writer;
+    size_t n;
+    hac_status status = begin_chunk(j, w, chunk, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t place = j->task.first_chunk + chunk;
+    hac_rows_begin(&writer, region_of(j, place), j->task.region, j->task.seed, place);
+    while (writer.rows < max && (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
+        hac_rows_add(&writer, w->rows.columns, query->outputs.n_fields,
+                     n < max - writer.rows ? n : (size_t)(max - writer.rows));
+    if (status != HAC_OK && status != HAC_NOT_FOUND)
+        return status;
+    if (j->task.part_rows == 0)
+        hac_rows_end(&writer);
+    else if ((status = append_run(query, &writer, err)) != HAC_OK)
+        return status;
+    note(j, w, chunk, j->task.part_rows == 0 ? writer.rows : writer.run_rows, writer.bytes);
+    return HAC_OK;
+}
+
+/* ---- tasks ---- */
+
+static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggregates,
+                             hac_task_result *result, hac_error *err)
+{
+    chunks_job j = {.regions = task->spans[0], .quotes = task->spans[1], .first = task->first};
+    unsigned threads = hac_pool_threads();
+    uint64_t start = hac_now_ns();
+    hac_status status = hac_query_task_read(task, 2, &j.task, err);
+    if (status != HAC_OK)
+        return status;
+    j.workers = calloc(threads, sizeof *j.workers);
+    if (j.workers == NULL)
+        status = hac_fail_no_memory(err);
+    if (status == HAC_OK && j.task.query->aggregates != aggregates)
+        status = hac_fail(err, HAC_INVALID, "the query is of the other kind");
+    if (status == HAC_OK)
+        status = hac_pool_run(task->count, work, &j, err);
+    status = hac_query_source_read(&j.task, status, err);
+    uint64_t *v = result->values;
+    memset(v, 0, sizeof result->values);
+    result->n_values = HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES;
+    hac_source_counters counters = {0};
+    hac_splice_counters splice = {0};
+    for (unsigned i = 0; j.workers != NULL && i < threads; i++) {
+        chunks_worker *w = &j.workers[i];
+        v[HAC_AGGREGATE_VALUE_ROWS] += w->rows.read;
+        v[HAC_AGGREGATE_VALUE_KEPT] += w->rows.kept;
+        if (w->rows.source != NULL) {
+            hac_source_count(w->rows.source, &counters);
+            hac_chunk_rows_count(&w->rows, &splice);
+        }
+        hac_splice_merge(&splice, &w->counters);
+        v[HAC_AGGREGATE_VALUE_GROUPS] += w->groups;
+        if (w->needed > v[HAC_AGGREGATE_VALUE_NEEDED])
+            v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
+        hac_partial_writer_free(w->writer);
+        hac_chunk_rows_clear(&w->rows);
+    }
+    v[HAC_AGGREGATE_VALUE_ROWS] += counters.passed_over;
+    v[HAC_AGGREGATE_VALUE_SKIPPED] = counters.skipped;
+    hac_source_put_counters(&counters, v + HAC_AGGREGATE_VALUE_READ);
+    hac_splice_put_values(&splice, start, v + HAC_AGGREGATE_VALUE_SPLICE);
+    free(j.workers);
+    hac_query_task_clear(&j.task);
+    return status;
+}
+
+hac_status hac_query_run_aggregate(hac_device *device, const hac_task *task, hac_task_result *result,
+                                   hac_error *err)
+{
+    (void)device;
+    return run_chunks(task, aggregate_chunk, true, result, err);
+}
+
+hac_status hac_query_run_rows(hac_device *device, const hac_task *task, hac_task_result *result,
+                              hac_error *err)
+{
+    (void)device;
+    return run_chunks(task, rows_chunk, false, result, err);
+}
+
+static hac_status count_quotes(void *context, uint64_t item, unsigned number, hac_error *err)
+{
+    const chunks_job *j = context;
+    uint64_t first, end, count;
+    (void)number;
+    hac_query_task_chunk(&j->task, j->first + item, &first, &end);
+    hac_status status = hac_source_quotes(&j->task.place, first, end, &count, err);
+    if (status == HAC_OK)
+        memcpy(j->quotes.data + (j->task.first_chunk + j->first + item) * sizeof count, &count, sizeof count);
+    return status;
+}
+
+hac_status hac_query_run_quotes(hac_device *device, const hac_task *task, hac_task_result *result,
+                                hac_error *err)
+{
+    (void)device;
+    chunks_job j = {.quotes = task->spans[0], .first = task->first};
+    hac_status status = hac_query_task_read(task, 1, &j.task, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_pool_run(task->count, count_quotes, &j, err);
+    hac_query_task_clear(&j.task);
+    result->n_values = 0;
+    return status;
+}

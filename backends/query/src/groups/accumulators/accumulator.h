@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kinds of accumulators: how values are added to one, how two are merged, and the results that aggregates
+ * take from it. Each kind has one row of functions, in the file of its name; hac_accumulators lists them.
+ */
+#ifndef QUERY_ACCUMULATOR_H
+#define QUERY_ACCUMULATOR_H
+
+#include "groups/accumulators/accumulate_few.h"
+#include "groups/group_internal.h"
+
+/* Rows or records that are added to the table's records. */
+typedef struct hac_accumulate_batch {
+    uint8_t *records;   /* the table's */
+    const uint64_t *at; /* for each row, the offset of its record */
+    size_t rows;
+    bool one; /* all rows belong to one record */
+    const hac_few *few;
+    const hac_column *columns; /* all of the rows; NULL: records are added */
+    uint32_t stride;           /* bytes of a record */
+} hac_accumulate_batch;
+
+/* One value of a result. */
+typedef struct hac_result_cell {
+    hac_group_table *t;
+    size_t aggregate; /* its index in the query */
+    uint64_t group;
+    uint64_t n; /* rows of the group whose argument is not null */
+    hac_column *v;
+    size_t row;
+} hac_result_cell;
+
+#define HAC_ACCUMULATOR_STRINGS_MAX 2
+
+typedef struct hac_accumulator_ops {
+    const hac_exact_term *terms; /* of exact sums */
+    uint8_t n_terms;
+    /* Gives the words of each string that the accumulator has, at most HAC_ACCUMULATOR_STRINGS_MAX, and
+     * returns their number. NULL: it never has any. Not for sets. */
+    size_t (*strings)(const hac_accumulator *a, uint8_t *accumulator, uint64_t **ret);
+    /* Fills the accumulator of a record without rows. NULL: zeros. */
+    void (*empty)(const hac_accumulator *a, uint8_t *ret);
+    hac_status (*add)(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                      const hac_column *v, hac_error *err);
+    /* Adds `count` of a value of another set, in its words, to a group. NULL: the accumulator has no set. */
+    hac_status (*add_entry)(hac_group_table *t, const hac_accumulator *a, hac_value_list *list,
+                            uint64_t group, const uint64_t words[2], uint64_t count, hac_error *err);
+    /* `from` are b->rows records, one after another, whose pointers have been checked. NULL: the values of
+     * sets are merged by partial_merge.c. */
+    hac_status (*merge)(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                        const uint8_t *from, hac_error *err);
+    /* `from` is the accumulator in the group's record. */
+    hac_status (*result)(const hac_result_cell *cell, const hac_accumulator *a, const uint8_t *from,
+                         hac_error *err);
+} hac_accumulator_ops;
+
+#define HAC_ACCUMULATOR_ROW(kind, name, ...) extern const hac_accumulator_ops hac_accumulator_##name;
+HAC_ACCUMULATORS(HAC_ACCUMULATOR_ROW)
+#undef HAC_ACCUMULATOR_ROW
+
+/* By hac_accumulator_kind; NULL for HAC_ACCUMULATOR_NONE. */
+extern const hac_accumulator_ops *const hac_accumulators[HAC_ACCUMULATOR_END];
+
+/* The number at fraction `part` of the way from a to b, two neighbouring values of a group (all_values.c). */
+double hac_between_floats(double a, double b, double part);
+
+static inline const hac_accumulator_ops *hac_accumulator_ops_of(const hac_accumulator *a)
+{
+    return hac_accumulators[a->kind];
+}
+
+/* Runs `code` for each row `i` that is not null. */
+#define EACH_VALUE(states, rows, ...)                                                                        \
+    if ((states) == NULL) {                                                                                  \
+        for (size_t i = 0; i < (rows); i++) {                                                                \
+            __VA_ARGS__;                                                                                     \
+        }                                                                                                    \
+    } else {                                                                                                 \
+        for (size_t i = 0; i < (rows); i++) {                                                                \
+            if ((states)[i] == 0) {                                                                          \
+                __VA_ARGS__;                                                                                 \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+
+/* The accumulator at `offset`, as a pointer to `type`: of group number `group`, of the record of row `i`, and
+ * of the i-th record of `from`. */
+#define RECORD(type, b, offset, group)                                                                       \
+    ((type *)(void *)((b)->records + (uint64_t)(group) * (b)->stride + (offset)))
+#define PLACE(type, b, offset, i) ((type *)(void *)((b)->records + (b)->at[i] + (offset)))
+#define FROM(type, b, offset, from, i)                                                                       \
+    ((const type *)(const void *)((from) + (uint64_t)(i) * (b)->stride + (offset)))
+
+#endif

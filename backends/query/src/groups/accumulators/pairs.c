@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exact sums for covariance, correlation and linear regression (SQL:2003, 10.9). They are over the rows in
+ * which neither argument is null. The first argument is y, the second is x.
+ *
+ *     Cyx = n · Σyx - Σy · Σx         Cxx = n · Σx² - (Σx)²          Cyy = n · Σy² - (Σy)²
+ *
+ *     covar_pop = Cyx / n²            slope = Cyx / Cxx              corr = Cyx / √(Cxx · Cyy)
+ *     covar_samp = Cyx / (n · (n-1))  intercept = (Σy · Σx² - Σx · Σyx) / Cxx      r2 = corr²
+ */
+#include "exact_rows.h"
+
+typedef struct pairs {
+    uint64_t n;
+    uint64_t y[HAC_EXACT_SUM_WORDS], x[HAC_EXACT_SUM_WORDS];
+    uint64_t yy[HAC_EXACT_PRODUCT_WORDS], xx[HAC_EXACT_PRODUCT_WORDS], yx[HAC_EXACT_PRODUCT_WORDS];
+} pairs;
+
+/* Numbers of the terms. */
+enum { Y, X, YY, XX, YX };
+
+static bool take(const hac_column *v, hac_repr repr, size_t i, int32_t unit, hac_exact_factor *ret)
+{
+    switch (repr) {
+    case HAC_REPR_I64:
+        return hac_exact_take(v->values, HAC_REPR_I64, i, unit, HAC_EXACT_PRODUCT_REACH, ret);
+    case HAC_REPR_U64:
+        return hac_exact_take(v->values, HAC_REPR_U64, i, unit, HAC_EXACT_PRODUCT_REACH, ret);
+    case HAC_REPR_I128:
+        return hac_exact_take(v->values, HAC_REPR_I128, i, unit, HAC_EXACT_PRODUCT_REACH, ret);
+    default:
+        return hac_exact_take(v->values, HAC_REPR_F64, i, unit, HAC_EXACT_PRODUCT_REACH, ret);
+    }
+}
+
+static hac_status add_row(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                          const hac_column *const *columns, size_t i, hac_error *err)
+{
+    const hac_exact_units *units = &t->exact.units[a - t->layout.accumulators];
+    pairs *to = PLACE(pairs, b, a->offset, i);
+    hac_exact_factor y, x;
+    to->n++;
+    if (!take(columns[0], (hac_repr)a->repr, i, units->of[0], &y) ||
+        !take(columns[1], (hac_repr)a->second_repr, i, units->of[1], &x))
+        return hac_exact_add_beside(t, b, a, columns, i, err);
+    hac_exact_add_factor(to->y, &y);
+    hac_exact_add_factor(to->x, &x);
+    hac_exact_add_product(to->yy, &y, &y);
+    hac_exact_add_product(to->xx, &x, &x);
+    hac_exact_add_product(to->yx, &y, &x);
+    return HAC_OK;
+}
+
+static bool is_null(const hac_column *v, size_t i)
+{
+    return v->states != NULL && v->states[i] != 0;
+}
+
+static hac_status add_pairs(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                            const hac_column *v, hac_error *err)
+{
+    const hac_column *columns[2] = {v, &b->columns[a->second]};
+    hac_status status = hac_exact_begin(t, b, a, columns, err);
+    for (size_t i = 0; status == HAC_OK && i < b->rows; i++)
+        if (!is_null(columns[0], i) && !is_null(columns[1], i))
+            status = add_row(t, b, a, columns, i, err);
+    return status == HAC_OK ? hac_exact_end(t, b, a, columns, err) : status;
+}
+
+static hac_status merge_pairs(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                              const uint8_t *from, hac_error *err)
+{
+    for (size_t i = 0; i < b->rows; i++)
+        PLACE(pairs, b, a->offset, i)->n += FROM(pairs, b, a->offset, from, i)->n;
+    return hac_exact_merge(t, b, a, from, err);
+}
+
+/* ---- results ---- */
+
+typedef struct totals {
+    uint64_t n;
+    hac_exact_number of[5];
+} totals;
+
+/* n · Σab - Σa · Σb. */
+static void spread(const totals *s, int ab, int a, int b, hac_exact_number *ret)
+{
+    hac_exact_spread(ret, s->n, &s->of[ab], &s->of[a], &s->of[b]);
+}
+
+static double covariance(const totals *s, uint64_t less, unsigned digits)
+{
+    hac_exact_number cyx, divisor;
+    spread(s, YX, Y, X, &cyx);
+    hac_exact_set_u64(&divisor, s->n);
+    hac_exact_times_u64(&divisor, s->n - less);
+    hac_exact_times_ten(&divisor, digits);
+    return hac_exact_quotient(&cyx, &divisor);
+}
+
+/* Divides by Cxx, which is not 0. */
+static double slope(const totals *s, hac_exact_number *cxx, unsigned y_digits, unsigned x_digits)
+{
+    hac_exact_number cyx;
+    spread(s, YX, Y, X, &cyx);
+    hac_exact_times_ten(&cyx, x_digits);
+    hac_exact_times_ten(cxx, y_digits);
+    return hac_exact_quotient(&cyx, cxx);
+}
+
+static double intercept(const totals *s, hac_exact_number *cxx, unsigned y_digits)
+{
+    hac_exact_number first, second;
+    hac_exact_times(&first, &s->of[Y], &s->of[XX]);
+    hac_exact_times(&second, &s->of[X], &s->of[YX]);
+    hac_exact_difference(&first, &first, &second);
+    hac_exact_times_ten(cxx, y_digits);
+    return hac_exact_quotient(&first, cxx);
+}
+
+/* Correlation, or its square. Neither Cxx nor Cyy is 0. */
+static double correlation(const totals *s, const hac_exact_number *cxx, const hac_exact_number *cyy,
+                          bool square)
+{
+    hac_exact_number cyx, above, below;
+    spread(s, YX, Y, X, &cyx);
+    hac_exact_times(&above, &cyx, &cyx);
+    hac_exact_times(&below, cxx, cyy);
+    if (square)
+        return hac_exact_quotient(&above, &below);
+    double root = hac_exact_root(&above, &below);
+    return cyx.negative ? -root : root;
+}
+
+/* False: the result is null. */
+static bool result_of(unsigned function, const totals *s, unsigned y_digits, unsigned x_digits, double *ret)
+{
+    hac_exact_number cxx, cyy;
+    if (function == HAC_AGGREGATE_COVAR_POP || function == HAC_AGGREGATE_COVAR_SAMP) {
+        *ret = covariance(s, function == HAC_AGGREGATE_COVAR_SAMP, y_digits + x_digits);
+        return true;
+    }
+    spread(s, XX, X, X, &cxx);
+    if (cxx.n == 0)
+        return false;
+    if (function == HAC_AGGREGATE_REGR_SLOPE) {
+        *ret = slope(s, &cxx, y_digits, x_digits);
+        return true;
+    }
+    if (function == HAC_AGGREGATE_REGR_INTERCEPT) {
+        *ret = intercept(s, &cxx, y_digits);
+        return true;
+    }
+    spread(s, YY, Y, Y, &cyy);
+    *ret = 1; /* r2 of points on a level line */
+    if (cyy.n == 0)
+        return function == HAC_AGGREGATE_REGR_R2;
+    *ret = correlation(s, &cxx, &cyy, function == HAC_AGGREGATE_REGR_R2);
+    return true;
+}
+
+static hac_status pairs_result(const hac_result_cell *cell, const hac_accumulator *a, const uint8_t *from,
+                               hac_error *err)
+{
+    unsigned function = cell->t->layout.query->aggregate[cell->aggregate].function;
+    totals s;
+    double value = NAN;
+    bool finite = true, some = true;
+    (void)err;
+    memcpy(&s.n, from, sizeof s.n);
+    for (size_t i = 0; i < 5; i++)
+        finite &= hac_exact_total(cell, a, i, from, &s.of[i]) == HAC_EXACT_FINITE;
+    if (s.n < (function == HAC_AGGREGATE_COVAR_POP ? 1 : 2))
+        some = false;
+    else if (finite)
+        some = result_of(function, &s, hac_exact_scale(a->type), hac_exact_scale(a->second_type), &value);
+    if (some)
+        hac_group_put_f64(cell->v, cell->row, value);
+    else
+        hac_group_put_null(cell->v, cell->row);
+    return HAC_OK;
+}
+
+static const hac_exact_term terms[] = {[Y] = {offsetof(pairs, y), HAC_EXACT_SUM_WORDS, 1, 0},
+                                       [X] = {offsetof(pairs, x), HAC_EXACT_SUM_WORDS, 0, 1},
+                                       [YY] = {offsetof(pairs, yy), HAC_EXACT_PRODUCT_WORDS, 2, 0},
+                                       [XX] = {offsetof(pairs, xx), HAC_EXACT_PRODUCT_WORDS, 0, 2},
+                                       [YX] = {offsetof(pairs, yx), HAC_EXACT_PRODUCT_WORDS, 1, 1}};
+
+_Static_assert(sizeof(pairs) == 112, "as hac_accumulator_info has it");
+
+const hac_accumulator_ops hac_accumulator_pairs = {
+    .terms = terms, .n_terms = 5, .add = add_pairs, .merge = merge_pairs, .result = pairs_result};

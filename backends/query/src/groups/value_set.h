@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Distinct values of groups, with their counts: a hash table whose entries form a list for each group. */
+#ifndef QUERY_VALUE_SET_H
+#define QUERY_VALUE_SET_H
+
+#include "expr/column.h"
+#include "group_memory.h"
+
+typedef struct hac_value_entry {
+    uint64_t words[2];
+    uint64_t count;
+    uint32_t next; /* the group's next entry + 1, in the order in which values came; 0: the last one */
+    uint32_t group;
+} hac_value_entry;
+
+typedef struct hac_value_slot {
+    uint32_t tag, entry; /* entry + 1; 0: free */
+} hac_value_slot;
+
+typedef struct hac_value_set {
+    hac_memory_budget *budget;
+    hac_group_arena *arena; /* for long strings */
+    uint64_t hash_start;
+    hac_repr repr; /* of the values */
+    hac_value_entry *entries;
+    uint32_t n, capacity;
+    hac_value_slot *slots;
+    uint64_t mask;
+} hac_value_set;
+
+/* A group's entries: the accumulator in its record. */
+typedef struct hac_value_list {
+    uint32_t first, last; /* entries + 1 */
+    uint64_t n;
+} hac_value_list;
+
+/* Adds `count` of a value to `group`, whose list is `list`. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t group,
+                                          const uint64_t words[2], uint64_t count, hac_error *err);
+void hac_value_set_clear(hac_value_set *set);
+/* Empties the set and keeps its memory. */
+void hac_value_set_reset(hac_value_set *set);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 in strings of any origin. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stddef.h>
+
+/* The length, 1 to 4 bytes, of the well-formed UTF-8 sequence at the start of `string`; 0 if its first
+ * `bytes` bytes do not start with one. */
+size_t hac_utf8_sequence(const char *string, size_t bytes);
+
+/* Copies `s` (NULL: "") into `room` (> 0) bytes at `ret`, with a zero at the end. Leaves out characters that
+ * do not fit whole; a byte that is not UTF-8 becomes '?'. `ret` may be `s`. Returns the length. */
+size_t hac_utf8_copy(char *ret, size_t room, const char *s);
+/* As hac_utf8_copy, and control characters become spaces. For names from outside (of files, of drivers) that
+ * go into a message. */
+size_t hac_utf8_copy_line(char *ret, size_t room, const char *s);
+
+#endif

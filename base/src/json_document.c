@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_document.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static size_t skip_string(const uint8_t *data, size_t at, size_t bytes)
+{
+    for (at++; at < bytes && data[at] != '"' && data[at] != '\n'; at++)
+        at += data[at] == '\\';
+    return at;
+}
+
+bool hac_json_is_document(const uint8_t *data, size_t bytes)
+{
+    size_t at = bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    long depth = 0;
+    while (at < bytes && strchr(" \t\r\n", data[at]) != NULL && data[at] != '\0')
+        at++;
+    if (at == bytes || (data[at] != '{' && data[at] != '['))
+        return false;
+    if (data[at] == '[')
+        return true;
+    for (; at < bytes && data[at] != '\n'; at++) {
+        if (data[at] == '"')
+            at = skip_string(data, at, bytes);
+        if (at >= bytes || data[at] == '\n')
+            return false;
+        depth += data[at] == '{' || data[at] == '[';
+        depth -= data[at] == '}' || data[at] == ']';
+    }
+    return at < bytes && depth > 0;
+}
+
+bool hac_json_is_document_file(int fd)
+{
+    hac_autofree uint8_t *data = malloc(HAC_JSON_DOCUMENT_BYTES);
+    off_t from = lseek(fd, 0, SEEK_CUR);
+    size_t there = 0;
+    ssize_t n = 1;
+    while (data != NULL && from >= 0 && there < HAC_JSON_DOCUMENT_BYTES && n > 0) {
+        n = pread(fd, data + there, HAC_JSON_DOCUMENT_BYTES - there, from + (off_t)there);
+        there += n > 0 ? (size_t)n : 0;
+    }
+    return data != NULL && there > 0 && hac_json_is_document(data, there);
+}

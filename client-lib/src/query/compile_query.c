@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile_query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "base/query_layout.h"
+#include "base/value_text.h"
+#include "expr/column_names.h"
+#include "expr/query_blob.h"
+#include "expr/query_facts.h"
+
+HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
+
+void hac_source_columns_clear(hac_source_columns *columns)
+{
+    hac_schema_clear(&columns->schema);
+    free(columns->table.columns);
+    *columns = (hac_source_columns){0};
+}
+
+bool hac_query_has_schema(const hac_query_options *options)
+{
+    return options->schema != NULL && options->schema[0] != '\0';
+}
+
+bool hac_query_names_json(const hac_query_options *options)
+{
+    return options->input_format == HAC_INPUT_JSONL && hac_query_has_schema(options);
+}
+
+bool hac_query_has_header(const hac_query_options *options)
+{
+    return hac_formats[options->input_format].header && options->input_options.no_header == 0;
+}
+
+static hac_query_text text_of(const hac_query_options *options, const hac_source_columns *columns)
+{
+    bool table = columns->table.columns != NULL;
+    hac_query_text text = {.schema = table ? NULL : options->schema,
+                           .where = options->where,
+                           .group_by = options->group_by,
+                           .select = options->select,
+                           .order_by = options->order_by,
+                           .distinct = options->distinct != 0,
+                           .select_only = options->select_only != 0,
+                           .limit = options->limit,
+                           .output = (hac_result_format)options->result_format};
+    text.source =
+        (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
+                             .inferred = columns->inferred};
+    if (!table)
+        text.source.options = options->input_options;
+    if (options->result_format == HAC_RESULT_PARQUET)
+        text.parquet = (hac_parquet_settings){.compression = (uint8_t)options->parquet.compression,
+                                              .group_bytes = options->parquet.group_bytes,
+                                              .group_rows = options->parquet.group_rows,
+                                              .block_bytes = options->parquet.block_bytes};
+    return text;
+}
+
+bool hac_query_names_other(const hac_query_options *options)
+{
+    const hac_source_columns none = {0};
+    const hac_query_text text = text_of(options, &none);
+    return !hac_query_has_schema(options) || hac_query_text_names_other(&text);
+}
+
+bool hac_query_infers(const hac_query_options *options)
+{
+    const hac_format_info *format = &hac_formats[options->input_format];
+    bool by_position = format->header && options->input_options.no_header != 0;
+    if (options->infer_schema == 0 || !format->inferred)
+        return false;
+    if (by_position && hac_query_has_schema(options))
+        return false; /* it lists all columns */
+    return hac_query_names_other(options);
+}
+
+bool hac_query_needs_columns(const hac_query_options *options, bool infers)
+{
+    return options->input_format == HAC_INPUT_PARQUET || infers || hac_query_has_header(options);
+}
+
+bool hac_query_asks_aggregates(const hac_query_options *options)
+{
+    const hac_source_columns none = {0};
+    hac_query_text text = text_of(options, &none);
+    return hac_query_text_aggregates(&text);
+}
+
+/* True if the query filters lines. Such a query returns lines as they were read, with their TABs and
+ * backslashes. */
+static bool filters_lines(const hac_query *query)
+{
+    return query->source.format == HAC_INPUT_LINES && query->output == HAC_RESULT_TSV && !query->aggregates &&
+           query->n_visible == 1;
+}
+
+static bool looks_like_data(const char *name)
+{
+    double number;
+    int32_t days;
+    int64_t microseconds;
+    size_t bytes = strlen(name);
+    return hac_parse_f64(name, bytes, &number) == HAC_TEXT_OK ||
+           hac_parse_date(name, bytes, &days) == HAC_TEXT_OK ||
+           hac_parse_timestamp(name, bytes, &microseconds) == HAC_TEXT_OK;
+}
+
+/* Says what the user should know about the names in the header: which were made, and that all look like the
+ * values of a row. */
+static void note_names(const hac_query_options *options, const hac_schema *schema, char *ret, size_t room)
+{
+    size_t data = 0;
+    hac_column_names_note(schema, ret, room);
+    if (ret[0] != '\0' || schema->n_fields == 0 || !hac_query_has_header(options))
+        return;
+    while (data < schema->n_fields && looks_like_data(schema->fields[data].name))
+        data++;
+    if (data == schema->n_fields)
+        snprintf(ret, room,
+                 "line 1 was taken for the names of the columns, but they look like data (%.40s%s); if it is "
+                 "data, say "
+                 "--no-header",
+                 schema->fields[0].name, data > 1 ? ", …" : "");
+}
+
+/* Adds the names of the columns that `*` leaves out. */
+static void note_left_out(const hac_query *query, const hac_schema *schema, char *ret, size_t room)
+{
+    static const char why[] = "of a list, a map or an unknown type, and not in the result: ";
+    size_t shown = 0, used = strlen(ret);
+    for (size_t i = 0; query->left_out > 0 && i < schema->n_fields && shown < 4; i++) {
+        const char *name = schema->fields[i].name;
+        if (schema->fields[i].type.kind != HAC_KIND_NONE || used + strlen(name) + sizeof(why) + 48 > room)
+            continue;
+        if (shown == 0)
+            used += (size_t)snprintf(ret + used, room - used, "%s%zu column%s %s", used > 0 ? "; " : "",
+                                     query->left_out, query->left_out > 1 ? "s are" : " is", why);
+        used += (size_t)snprintf(ret + used, room - used, "%s%s", shown == 0 ? "" : ", ", name);
+        shown++;
+    }
+    if (shown > 0 && shown < query->left_out)
+        snprintf(ret + used, room - used, ", …");
+}
+
+/* Notes members that no object has; inferred columns are members of some. */
+static void note_json_fields(const hac_query *query, const hac_source_columns *columns, char *ret,
+                             size_t room)
+{
+    hac_schema named = {.fields = calloc(query->columns.n_fields + 1, sizeof(hac_field))};
+    for (size_t i = 0; named.fields != NULL && i < query->columns.n_fields; i++)
+        if (!query->columns.fields[i].inferred)
+            named.fields[named.n_fields++] = query->columns.fields[i];
+    hac_json_fields_note(&columns->json, &named, ret, room);
+    free(named.fields);
+}
+
+/* Writes the inferred columns that the query reads as a schema; the end of a long one is left out. */
+static void note_assumed(const hac_query *query, const hac_source_columns *columns, char *ret, size_t room)
+{
+    hac_text text = HAC_TEXT_NONE;
+    char *all = NULL;
+    ret[0] = '\0';
+    if (!columns->inferred || query->columns.n_fields == 0)
+        return;
+    hac_schema_print(&query->columns, &text);
+    if (hac_text_finish(&text, &all, NULL, NULL) != HAC_OK)
+        return;
+    size_t bytes = strlen(all), max = room - sizeof("…");
+    bool cut = bytes > max;
+    bytes = cut ? max : bytes;
+    while (cut && bytes > 0 && all[bytes - 1] != ',')
+        bytes--;
+    snprintf(ret, room, "%.*s%s", (int)bytes, all, cut ? "…" : "");
+    free(all);
+}
+
+static hac_status fill_message(const hac_query *query, const hac_table *table, hac_compiled_query *ret,
+                               hac_error *err)
+{
+    hac_query_facts facts;
+    hac__client__compiled_query__init(&ret->message);
+    hac_status status = hac_query_blob_write(query, table->columns != NULL ? table : NULL, ret->bytes,
+                                             sizeof(ret->bytes), &ret->message.query.len, err);
+    if (status == HAC_OK)
+        status = hac_query_facts_read(query, &facts, err);
+    if (status != HAC_OK)
+        return status;
+    ret->message.query.data = ret->bytes;
+    ret->message.flags = (uint32_t)facts.flags;
+    ret->message.keys = (uint32_t)facts.keys;
+    ret->message.group_bytes = facts.group_bytes;
+    ret->message.output_bytes = facts.output_bytes;
+    ret->message.output_max = facts.output_max;
+    ret->aggregates = query->aggregates;
+    return HAC_OK;
+}
+
+hac_status hac_query_compile_options(const hac_query_options *options, const hac_source_columns *columns,
+                                     hac_compiled_query **ret, hac_error *err)
+{
+    hac_cleanup(hac_query_free_cleanup) hac_query *query = NULL;
+    hac_query_text text = text_of(options, columns);
+    if (columns->table.columns != NULL && columns->table.n_columns == 0)
+        return hac_fail(err, HAC_INVALID, "a table source has 1 to %d columns", HAC_COLUMNS_MAX);
+    hac_status status =
+        hac_query_compile(&text, columns->schema.fields != NULL ? &columns->schema : NULL, &query, err);
+    if (status != HAC_OK)
+        return status;
+    if (filters_lines(query))
+        query->output = HAC_RESULT_TEXT;
+    hac_autofree hac_compiled_query *compiled = malloc(sizeof(*compiled));
+    if (compiled == NULL)
+        return hac_fail_no_memory(err);
+    note_names(options, &columns->schema, compiled->note, sizeof(compiled->note));
+    note_left_out(query, &columns->schema, compiled->note, sizeof(compiled->note));
+    note_assumed(query, columns, compiled->assumed, sizeof(compiled->assumed));
+    note_json_fields(query, columns, compiled->note, sizeof(compiled->note));
+    status = fill_message(query, &columns->table, compiled, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(compiled);
+    return status;
+}

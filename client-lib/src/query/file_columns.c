@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "file_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+void hac_file_columns_clear(hac_file_columns *columns)
+{
+    free(columns->columns);
+    *columns = (hac_file_columns){0};
+}
+
+/* ---- the same schema ---- */
+
+enum { TAIL_BYTES = 8, COMPARED_BYTES = 4096, COMPARED_MAX = 1 << 20 };
+
+static bool read_at(int fd, uint8_t *ret, size_t bytes, uint64_t offset)
+{
+    return pread(fd, ret, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+/* Finds where the footer begins: its length stands before the magic at the end. */
+static bool find_footer(int fd, uint64_t *ret, uint64_t *ret_bytes)
+{
+    struct stat st;
+    uint8_t tail[TAIL_BYTES];
+    if (fstat(fd, &st) < 0 || st.st_size < TAIL_BYTES ||
+        !read_at(fd, tail, sizeof(tail), (uint64_t)st.st_size - TAIL_BYTES))
+        return false;
+    *ret_bytes = tail[0] | (uint64_t)tail[1] << 8 | (uint64_t)tail[2] << 16 | (uint64_t)tail[3] << 24;
+    if (*ret_bytes > (uint64_t)st.st_size - TAIL_BYTES)
+        return false;
+    *ret = (uint64_t)st.st_size - TAIL_BYTES - *ret_bytes;
+    return true;
+}
+
+bool hac_file_columns_same(int first, int other, uint64_t schema_bytes)
+{
+    uint64_t from, from_bytes, to, to_bytes;
+    if (schema_bytes == 0 || schema_bytes > COMPARED_MAX || !find_footer(first, &from, &from_bytes) ||
+        !find_footer(other, &to, &to_bytes) || schema_bytes > from_bytes || schema_bytes > to_bytes)
+        return false;
+    uint8_t a[COMPARED_BYTES], b[COMPARED_BYTES];
+    for (uint64_t at = 0; at < schema_bytes; at += COMPARED_BYTES) {
+        size_t n = schema_bytes - at < COMPARED_BYTES ? (size_t)(schema_bytes - at) : COMPARED_BYTES;
+        if (!read_at(first, a, n, from + at) || !read_at(other, b, n, to + at) || memcmp(a, b, n) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- common types ---- */
+
+static hac_value_type type_of(const hac_described_column *c)
+{
+    return (hac_value_type){c->kind, c->precision, c->scale};
+}
+
+static void set_type(hac_described_column *c, hac_value_type type)
+{
+    c->kind = type.kind;
+    c->precision = type.precision;
+    c->scale = type.scale;
+}
+
+static void widen(hac_described_column *c, const hac_described_column *other)
+{
+    hac_value_type common;
+    bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
+    if (c->kind == HAC_KIND_NONE || other->kind == HAC_KIND_NONE ||
+        (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0)
+        return;
+    if (nulls)
+        set_type(c, type_of(other));
+    else if (hac_value_type_common(type_of(c), type_of(other), &common))
+        set_type(c, common);
+    c->flags &= (uint8_t)~HAC_DESCRIBED_ONLY_NULLS;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const hac_described_column *const *)a)->name,
+                  (*(const hac_described_column *const *)b)->name);
+}
+
+/* Files written by the same program have the same columns in the same order. */
+static bool widen_in_order(hac_file_columns *first, const hac_file_columns *other)
+{
+    if (first->n != other->n)
+        return false;
+    for (size_t i = 0; i < first->n; i++)
+        if (strcmp(first->columns[i].name, other->columns[i].name) != 0)
+            return false;
+    for (size_t i = 0; i < first->n; i++)
+        widen(&first->columns[i], &other->columns[i]);
+    return true;
+}
+
+hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
+{
+    if (widen_in_order(first, other))
+        return HAC_OK;
+    hac_autofree const hac_described_column **sorted = calloc(other->n + 1, sizeof(*sorted));
+    if (sorted == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < other->n; i++)
+        sorted[i] = &other->columns[i];
+    qsort(sorted, other->n, sizeof(*sorted), by_name);
+    for (size_t i = 0; i < first->n; i++) {
+        const hac_described_column *key = &first->columns[i];
+        const hac_described_column **found = bsearch(&key, sorted, other->n, sizeof(*sorted), by_name);
+        if (found != NULL)
+            widen(&first->columns[i], *found);
+    }
+    return HAC_OK;
+}

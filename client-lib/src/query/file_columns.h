@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of Parquet files that are queried together. */
+#ifndef CLIENT_FILE_COLUMNS_H
+#define CLIENT_FILE_COLUMNS_H
+
+#include "base/query_layout.h"
+#include "expr/schema.h"
+
+/* The columns of one file, as hacd describes them. */
+typedef struct hac_file_columns {
+    hac_described_column *columns; /* owned */
+    size_t n;
+    uint64_t schema_bytes; /* of the footer, from its beginning; 0: not known */
+} hac_file_columns;
+
+void hac_file_columns_clear(hac_file_columns *columns);
+
+/* Whether the footer of the file `other` begins with the first `schema_bytes` bytes of that of `first`: then
+ * its columns are the same. False also if the files cannot be compared. */
+bool hac_file_columns_same(int first, int other, uint64_t schema_bytes);
+
+/* Gives each column of `first` the smallest type that also holds the values of the column of that name in
+ * `other`: i32 and i64 become i64, and a column of nulls takes any type. Columns without such a type keep
+ * theirs, and the job fails with their names. */
+HAC_MUST_USE hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other,
+                                               hac_error *err);
+
+#endif

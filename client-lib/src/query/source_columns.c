@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the columns of a query's source before the query is compiled. The client reads a header line itself.
+ * For the types of the first records and for the footer of a Parquet file, the client asks hacd for a
+ * description, which an executor computes.
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/query_layout.h"
+#include "file_columns.h"
+#include "header_names.h"
+#include "jobs/job_input.h"
+#include "query.h"
+
+/* Maximum number of bytes of a file that the client reads for the header. An executor reads a longer header.
+ */
+enum { HEADER_BYTES = 65536 };
+
+enum { AT_ONCE = 16 }; /* descriptions that are asked for at the same time */
+
+/* Returns the index of the first input that has bytes, because text inputs may be empty. */
+static size_t first_input(const hac_query_call *call)
+{
+    for (size_t i = 0; i < call->n_inputs; i++)
+        if (call->inputs[i]->bytes > 0)
+            return i;
+    return 0;
+}
+
+/* ---- a header line ---- */
+
+static hac_status read_file_header(const hac_query_call *call, size_t index, hac_schema *ret, hac_error *err)
+{
+    uint64_t bytes = call->inputs[index]->bytes;
+    size_t wanted = bytes < HEADER_BYTES ? (size_t)bytes : HEADER_BYTES, there = 0;
+    hac_autofree uint8_t *head = malloc(wanted + 1);
+    if (head == NULL)
+        return hac_fail_no_memory(err);
+    while (there < wanted) {
+        ssize_t n = pread(call->fds[index], head + there, wanted - there, (off_t)there);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return HAC_NOT_FOUND;
+        there += (size_t)n;
+    }
+    return hac_header_names(call->options, head, there, there == bytes, ret, err);
+}
+
+static hac_status read_header(const hac_query_call *call, hac_schema *ret, hac_error *err)
+{
+    size_t index = first_input(call);
+    if (call->fds != NULL)
+        return read_file_header(call, index, ret, err);
+    return hac_header_names(call->options, call->text, (size_t)call->text_bytes, true, ret, err);
+}
+
+/* ---- the first bytes of jsonl ---- */
+
+/* Appends bytes of a file from its beginning on, and the newline that its last line may lack. False: `begin`
+ * does not have the whole file. */
+static bool add_file_begin(int fd, uint8_t *data, hac_json_begin *begin)
+{
+    ssize_t n = 1;
+    for (off_t at = 0; begin->bytes < HAC_JSON_BEGIN_BYTES && n > 0; at += n) {
+        n = pread(fd, data + begin->bytes, HAC_JSON_BEGIN_BYTES - begin->bytes, at);
+        begin->bytes += n > 0 ? (size_t)n : 0;
+    }
+    if (n == 0)
+        data[begin->bytes++] = '\n';
+    return n == 0;
+}
+
+/* Finds the first bytes of a query's inputs. *ret_data is memory for them, which the caller frees, or NULL.
+ * Without memory, and of a file that cannot be read, there are none: they only serve a note. */
+static hac_json_begin find_json_begin(const hac_query_call *call, uint8_t **ret_data)
+{
+    hac_json_begin begin = {.whole = true};
+    if (!hac_query_names_json(call->options))
+        return begin;
+    if (call->fds == NULL)
+        return (hac_json_begin){.data = call->text,
+                                .bytes = call->text_bytes < HAC_JSON_BEGIN_BYTES ? (size_t)call->text_bytes
+                                                                                 : HAC_JSON_BEGIN_BYTES,
+                                .whole = !call->text_goes_on && call->text_bytes <= HAC_JSON_BEGIN_BYTES};
+    *ret_data = malloc(HAC_JSON_BEGIN_BYTES);
+    begin.data = *ret_data;
+    for (size_t i = 0; i < call->n_inputs && begin.whole && begin.data != NULL; i++)
+        begin.whole = add_file_begin(call->fds[call->inputs[i]->descriptor], *ret_data, &begin);
+    return begin;
+}
+
+/* ---- a description ---- */
+
+static hac_status damaged(hac_error *err)
+{
+    return hac_fail(err, HAC_PROTOCOL, "the description of the source is damaged");
+}
+
+static hac_status take_columns(const hac_job *job, hac_file_columns *ret, hac_error *err)
+{
+    uint64_t bytes = hac_job_bytes(job);
+    size_t n = (size_t)(bytes / sizeof(hac_described_column));
+    uint64_t more = bytes % sizeof(hac_described_column), schema_bytes = 0;
+    if (more != 0 && more != sizeof(schema_bytes))
+        return damaged(err);
+    if (more != 0)
+        memcpy(&schema_bytes, (const uint8_t *)hac_job_data(job) + bytes - more, sizeof(schema_bytes));
+    hac_autofree hac_described_column *columns = calloc(n + 1, sizeof(*columns));
+    if (columns == NULL)
+        return hac_fail_no_memory(err);
+    if (n > 0)
+        memcpy(columns, hac_job_data(job), n * sizeof(*columns));
+    for (size_t i = 0; i < n; i++) {
+        hac_value_type type = {columns[i].kind, columns[i].precision, columns[i].scale};
+        if (memchr(columns[i].name, '\0', sizeof(columns[i].name)) == NULL ||
+            (type.kind != HAC_KIND_NONE && !hac_value_type_valid(type)))
+            return damaged(err);
+    }
+    *ret = (hac_file_columns){.columns = hac_steal_ptr(columns), .n = n, .schema_bytes = schema_bytes};
+    return HAC_OK;
+}
+
+static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, hac_error *err)
+{
+    hac_schema schema = {.fields = calloc(columns->n + 1, sizeof(hac_field)), .n_fields = columns->n};
+    if (schema.fields == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < columns->n; i++) {
+        const hac_described_column *c = &columns->columns[i];
+        memcpy(schema.fields[i].name, c->name, sizeof(c->name));
+        schema.fields[i].type = (hac_value_type){c->kind, c->precision, c->scale};
+        schema.fields[i].made = (c->flags & HAC_DESCRIBED_MADE_NAME) != 0;
+    }
+    *ret = schema;
+    return HAC_OK;
+}
+
+/* Asks hacd for the description of one input. The limits of the caller's query apply to the job. */
+static hac_status ask(hac_client *client, const hac_query_call *call, size_t index, hac_job **ret,
+                      hac_error *err)
+{
+    hac_query_options options = *call->options;
+    options.job.detach = 0;
+    options.job.progress = NULL;
+    options.job.done = NULL;
+    Hac__Client__Input input = *call->inputs[index], *list[] = {&input};
+    hac_query_call asked = {.options = &options,
+                            .describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS,
+                            .inputs = list,
+                            .n_inputs = 1};
+    if (call->fds != NULL) {
+        input.descriptor = 0;
+        asked.fds = &call->fds[index];
+        asked.n_fds = 1;
+    }
+    hac_query_wire wire;
+    hac_status status = hac_query_encode(&options, NULL, &wire, err);
+    return status == HAC_OK ? hac_query_send(client, &asked, NULL, &wire, ret, err) : status;
+}
+
+/* Waits for a description and releases its job. */
+static hac_status take_answer(hac_job **job, hac_file_columns *ret, hac_error *err)
+{
+    hac_status status = hac_job_wait(*job, -1, err);
+    if (status == HAC_OK)
+        status = take_columns(*job, ret, err);
+    hac_job_unref(*job);
+    *job = NULL;
+    return status;
+}
+
+static hac_status widen(hac_job **job, hac_file_columns *first, hac_error *err)
+{
+    hac_cleanup(hac_file_columns_clear) hac_file_columns other = {0};
+    hac_status status = take_answer(job, &other, err);
+    return status == HAC_OK ? hac_file_columns_widen(first, &other, err) : status;
+}
+
+/* Describes the other files whose schemas are not that of the first, some at a time, and widens the first
+ * file's columns. */
+static hac_status describe_files(hac_client *client, const hac_query_call *call, hac_file_columns *first,
+                                 hac_error *err)
+{
+    hac_job *jobs[AT_ONCE] = {NULL};
+    size_t sent = 0, taken = 0;
+    hac_status status = HAC_OK;
+    for (size_t i = 1; i < call->n_inputs && status == HAC_OK; i++) {
+        if (call->fds != NULL && hac_file_columns_same(call->fds[0], call->fds[i], first->schema_bytes))
+            continue;
+        if (sent - taken == AT_ONCE)
+            status = widen(&jobs[taken++ % AT_ONCE], first, err);
+        if (status == HAC_OK)
+            status = ask(client, call, i, &jobs[sent++ % AT_ONCE], err);
+    }
+    while (taken < sent && status == HAC_OK)
+        status = widen(&jobs[taken++ % AT_ONCE], first, err);
+    for (size_t i = 0; i < AT_ONCE; i++)
+        hac_job_unref(jobs[i]);
+    return status;
+}
+
+/* Describes the source: its first input that has bytes, or all Parquet files, whose columns may differ in
+ * type unless a schema says which type is wanted. */
+static hac_status describe(hac_client *client, const hac_query_call *call, hac_schema *ret, hac_error *err)
+{
+    hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
+    hac_job *job = NULL;
+    bool schema = hac_query_has_schema(call->options);
+    bool files = call->options->input_format == HAC_INPUT_PARQUET && hac_query_names_other(call->options);
+    hac_status status = ask(client, call, files ? 0 : first_input(call), &job, err);
+    if (status == HAC_OK)
+        status = take_answer(&job, &columns, err);
+    if (status == HAC_OK && files)
+        status = describe_files(client, call, &columns, err);
+    if (schema && status == HAC_FAILED && columns.n > 0)
+        status = HAC_OK; /* the schema may decide; if not, reading the file reports the error */
+    return status == HAC_OK ? schema_of(&columns, ret, err) : status;
+}
+
+/* ---- compiling ---- */
+
+static hac_status find_columns(hac_client *client, const hac_query_call *call, hac_source_columns *ret,
+                               hac_error *err)
+{
+    const hac_query_options *options = call->options;
+    ret->inferred = hac_query_infers(options);
+    if (!hac_query_needs_columns(options, ret->inferred))
+        return HAC_OK;
+    hac_status status = HAC_NOT_FOUND;
+    if (!ret->inferred && hac_query_has_header(options))
+        status = read_header(call, &ret->schema, err);
+    if (status != HAC_NOT_FOUND)
+        return status;
+    status = describe(client, call, &ret->schema, err);
+    if (ret->inferred && status == HAC_FAILED && hac_query_has_schema(options)) {
+        ret->inferred = false; /* go on with the schema alone; reading reports what is wrong */
+        status = hac_query_has_header(options) ? read_header(call, &ret->schema, err) : HAC_OK;
+    }
+    for (size_t i = 0; status == HAC_OK && i < ret->schema.n_fields; i++)
+        ret->schema.fields[i].inferred = ret->inferred;
+    return status;
+}
+
+hac_status hac_query_call_compile(hac_client *client, const hac_query_call *call, hac_compiled_query **ret,
+                                  hac_error *err)
+{
+    if (call->table != NULL)
+        return hac_query_compile_options(call->options, call->table, ret, err);
+    hac_cleanup(hac_source_columns_clear) hac_source_columns columns = {0};
+    hac_autofree uint8_t *data = NULL;
+    columns.json = find_json_begin(call, &data);
+    hac_status status = find_columns(client, call, &columns, err);
+    return status == HAC_OK ? hac_query_compile_options(call->options, &columns, ret, err) : status;
+}
+
+hac_status hac_query_compile_file(hac_client *client, int fd, const hac_query_options *options,
+                                  hac_compiled_query **ret, hac_error *err)
+{
+    struct stat st;
+    hac_source_columns none = {0};
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return hac_query_compile_options(options, &none, ret, err);
+    Hac__Client__Input input, *list[] = {&input};
+    hac__client__input__init(&input);
+    input.where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+    input.bytes = (uint64_t)st.st_size;
+    const hac_query_call call = {.options = options, .inputs = list, .n_inputs = 1, .fds = &fd, .n_fds = 1};
+    return hac_query_call_compile(client, &call, ret, err);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include <hac/hac.h>
+
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "expr/sql.h"
+
+struct hac_sql {
+    hac_sql_select select;
+};
+
+hac_status hac_sql_read(const char *text, hac_sql **ret, hac_error *err)
+{
+    hac_sql *sql = calloc(1, sizeof *sql);
+    if (sql == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_sql_select_parse(text, &sql->select, err);
+    if (status == HAC_OK)
+        *ret = sql;
+    else
+        hac_sql_free(sql);
+    return status;
+}
+
+void hac_sql_free(hac_sql *sql)
+{
+    if (sql == NULL)
+        return;
+    hac_sql_select_clear(&sql->select);
+    free(sql);
+}
+
+const char *hac_sql_source(const hac_sql *sql)
+{
+    return sql->select.source;
+}
+
+hac_input_format hac_sql_format(const hac_sql *sql)
+{
+    const char *name = sql->select.format;
+    return name != NULL ? hac_format_named(name, strlen(name)) : HAC_INPUT_NONE;
+}
+
+void hac_sql_apply(const hac_sql *sql, hac_query_options *options)
+{
+    const hac_sql_select *select = &sql->select;
+    options->select = select->clauses[HAC_SQL_SELECT].text;
+    options->where = select->clauses[HAC_SQL_WHERE].text;
+    options->group_by = select->clauses[HAC_SQL_GROUP_BY].text;
+    options->order_by = select->clauses[HAC_SQL_ORDER_BY].text;
+    options->limit = select->limit;
+    options->distinct = select->distinct;
+    options->select_only = 1;
+}
+
+void hac_sql_reword(const hac_sql *sql, hac_error *err)
+{
+    hac_sql_select_reword(&sql->select, err);
+}

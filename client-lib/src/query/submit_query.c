@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Submits queries on files, memory, buffers and streams. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/byte_order_mark.h"
+#include "base/format.h"
+#include "base/json_document.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "input/stream.h"
+#include "input/text_begin.h"
+#include "jobs/job_input.h"
+#include "query.h"
+
+hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_job **ret_job, hac_error *err)
+{
+    hac_autofree hac_compiled_query *own = NULL;
+    const hac_compiled_query *compiled = call->compiled;
+    hac_query_wire wire;
+    hac_status status = hac_query_encode(call->options, call->table, &wire, err);
+    if (status == HAC_OK && compiled == NULL &&
+        call->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING) {
+        status = hac_query_call_compile(client, call, &own, err);
+        compiled = own;
+    }
+    if (status != HAC_OK) {
+        hac_client_give_back(client, call->owned);
+        return status;
+    }
+    return hac_query_send(client, call, compiled, &wire, ret_job, err);
+}
+
+/* ---- files ---- */
+
+#define NAME_BYTES  256   /* maximum size of a file's name with its NUL */
+#define NAMES_BYTES 24576 /* maximum size of all names, which share a message with the query's text */
+
+typedef struct file_inputs {
+    Hac__Client__Input input[HAC_QUERY_FILES_MAX];
+    Hac__Client__Input *list[HAC_QUERY_FILES_MAX];
+    char name[HAC_QUERY_FILES_MAX][NAME_BYTES];
+    size_t name_room; /* maximum size of a name with its NUL */
+} file_inputs;
+
+static size_t name_room(size_t n_files)
+{
+    return n_files <= NAMES_BYTES / NAME_BYTES ? NAME_BYTES : NAMES_BYTES / n_files;
+}
+
+/* Returns the end of a path that is too long, because paths in the same folder differ only at the end. */
+static const char *end_of(const char *name, size_t room)
+{
+    size_t bytes = strlen(name);
+    if (bytes < room)
+        return name;
+    name += bytes - (room - 1);
+    for (int i = 0; i < 3 && ((uint8_t)*name & 0xc0) == 0x80; i++) /* start at the boundary of a character */
+        name++;
+    return name;
+}
+
+/* hacd's processes read files and memory themselves, and need lines. */
+static hac_status fail_document(const char *name, hac_error *err)
+{
+    return hac_fail(err, HAC_UNSUPPORTED,
+                    "%s: is a JSON document, not one object a line; hac_query_stream and hac_query_splits "
+                    "read those",
+                    name);
+}
+
+static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name,
+                            const hac_query_options *options, hac_error *err)
+{
+    Hac__Client__Input *input = &files->input[index];
+    uint64_t bytes = 0;
+    bool is_stream = false;
+    hac_stream file = {.fd = fd, .name = files->name[index]};
+    hac_utf8_copy_line(files->name[index], sizeof(files->name[index]),
+                       name != NULL ? end_of(name, files->name_room) : "the input");
+    hac_status status = hac_stream_look(&file, &is_stream, &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    if (is_stream)
+        return hac_fail(err, HAC_FAILED, "%s is no file with a size; save it first, or read it as a stream",
+                        file.name);
+    status = hac_text_begin_check_file(options, file.name, fd, err);
+    if (status == HAC_OK && options->input_format == HAC_INPUT_JSONL && hac_json_is_document_file(fd))
+        status = fail_document(file.name, err);
+    if (status != HAC_OK)
+        return status;
+    if (hac_formats[options->input_format].header && hac_is_mark_alone(fd, bytes))
+        bytes = 0; /* the input has no header */
+    hac__client__input__init(input);
+    input->where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+    input->descriptor = (uint32_t)index;
+    input->bytes = bytes;
+    input->name = files->name[index];
+    files->list[index] = input;
+    return HAC_OK;
+}
+
+hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names, size_t n_files,
+                           const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK && (n_files == 0 || n_files > HAC_QUERY_FILES_MAX))
+        status =
+            hac_fail(err, HAC_INVALID, "%zu files are given, 1 to %d can be", n_files, HAC_QUERY_FILES_MAX);
+    if (status != HAC_OK)
+        return status;
+    hac_autofree file_inputs *files = calloc(1, sizeof(*files));
+    if (files == NULL)
+        return hac_fail_no_memory(err);
+    files->name_room = name_room(n_files);
+    for (size_t i = 0; i < n_files && status == HAC_OK; i++)
+        status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, &known, err);
+    if (status != HAC_OK)
+        return status;
+    hac_query_call call = {
+        .options = &known, .inputs = files->list, .n_inputs = n_files, .fds = fds, .n_fds = n_files};
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, const hac_job_options *options,
+                                hac_job **ret_job, hac_error *err)
+{
+    hac_query_options query = HAC_QUERY_OPTIONS_INIT;
+    query.input_format = HAC_INPUT_PARQUET;
+    if (options != NULL)
+        query.job = *options;
+    hac_autofree file_inputs *file = calloc(1, sizeof(*file));
+    if (file == NULL)
+        return hac_fail_no_memory(err);
+    file->name_room = name_room(1);
+    hac_status status = fill_file(file, 0, fd, name, &query, err);
+    if (status != HAC_OK)
+        return status;
+    hac_query_call call = {.options = &query,
+                           .describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_FILE,
+                           .inputs = file->list,
+                           .n_inputs = 1,
+                           .fds = &fd,
+                           .n_fds = 1};
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+/* ---- memory ---- */
+
+static hac_status check_memory(const hac_query_options *options, const void *text, uint64_t bytes,
+                               hac_error *err)
+{
+    bool settled;
+    size_t max = HAC_TEXT_BEGIN_BYTES, n = bytes < max ? (size_t)bytes : max;
+    hac_status status = hac_text_begin_check(options, "the input", text, n, bytes <= max, &settled, err);
+    if (status == HAC_OK && options->input_format == HAC_INPUT_JSONL && hac_json_is_document(text, n))
+        return fail_document("the input", err);
+    return status;
+}
+
+hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes,
+                            const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = check_memory(&known, text, bytes, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {
+        .options = &known, .inputs = list, .n_inputs = 1, .text = text, .text_bytes = bytes};
+    if (bytes <= HAC_QUERY_DATA_MAX) {
+        hac_job_input_inline(text, bytes, &input);
+        return hac_query_submit(client, &call, ret_job, err);
+    }
+    hac_buffer *buffer = NULL;
+    status = hac_buffer_alloc(client, bytes, &buffer, err);
+    if (status != HAC_OK)
+        return status;
+    memcpy(hac_buffer_data(buffer), text, (size_t)bytes);
+    call.owned = hac_buffer_take(buffer);
+    hac_job_input_buffer(call.owned, 0, bytes, &input);
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+hac_status hac_query_buffer(hac_client *client, hac_buffer *buffer, uint64_t offset, uint64_t bytes,
+                            const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = hac_job_input_check(client, buffer, offset, bytes, "lines", err);
+    if (status == HAC_OK)
+        status = check_memory(&known, buffer->mapping->address + offset, bytes, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {.options = &known,
+                           .inputs = list,
+                           .n_inputs = 1,
+                           .text = buffer->mapping->address + offset,
+                           .text_bytes = bytes};
+    hac_job_input_buffer(buffer->mapping, offset, bytes, &input);
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+/* ---- streams ---- */
+
+static hac_status read_stream(hac_client *client, hac_stream *stream, uint64_t max, hac_buffer **ret_buffer,
+                              uint64_t *ret_bytes, hac_error *err)
+{
+    hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
+    uint64_t bytes = 0;
+    bool bounded = max != 0 && max < UINT64_MAX;
+    hac_status status =
+        hac_stream_read(client, stream, 0, bounded ? max + 1 : UINT64_MAX, &buffer, &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    if (bounded && bytes > max)
+        return hac_fail(err, HAC_REFUSED,
+                        "%s has more than the %" PRIu64 " bytes of memory that the query may use",
+                        stream->name, max);
+    *ret_buffer = hac_steal_ptr(buffer);
+    *ret_bytes = bytes;
+    return HAC_OK;
+}
+
+hac_status hac_query_stream(hac_client *client, int fd, const char *name, const hac_query_options *options,
+                            hac_job **ret_job, hac_error *err)
+{
+    hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
+    hac_query_options known;
+    char line[256];
+    uint64_t bytes = 0;
+    bool is_stream;
+    hac_utf8_copy_line(line, sizeof(line), name != NULL ? name : "the input");
+    hac_stream stream = {.fd = fd, .name = line, .options = &known};
+    hac_status status = hac_query_options_read(options, &known, err);
+    stream.stop_fd = known.stop_fd;
+    if (status == HAC_OK)
+        status = hac_stream_look(&stream, &is_stream, &bytes, err);
+    if (status == HAC_OK)
+        status = read_stream(client, &stream, known.job.memory_limit, &buffer, &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {.options = &known,
+                           .inputs = list,
+                           .n_inputs = 1,
+                           .text = hac_buffer_data(buffer),
+                           .text_bytes = bytes};
+    if (bytes <= HAC_QUERY_DATA_MAX) {
+        hac_job_input_inline(hac_buffer_data(buffer), bytes, &input);
+    } else {
+        call.owned = hac_buffer_take(hac_steal_ptr(buffer));
+        hac_job_input_buffer(call.owned, 0, bytes, &input);
+    }
+    if (stream.divided)
+        strncat(line, HAC_INPUT_DIVIDED, sizeof(line) - strlen(line) - 1);
+    input.name = line;
+    return hac_query_submit(client, &call, ret_job, err);
+}

@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "planner/ops_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/type.h"
+#include "plan/device_set.h"
+#include "plan/price.h"
+#include "plan/simulate.h"
+
+/* Several devices must be faster than this share of the best single device's time, because models are not
+ * exact. */
+#define SET_GAIN 0.97
+/* A task that takes longer than this on one device is shared even where others keep the rest at work: how
+ * fast devices are is known to some per cent, and to share it costs half a millisecond. */
+#define WHOLE_SECONDS   0.03
+#define EXPLORE_SECONDS 1e-3 /* a shorter task is not worth a piece for a device that is not known yet */
+#define FOLLOWS         0.05 /* of a task's time: as much later it may end where what it waits for is */
+
+/* Of the tasks on a task's level (level below), of which none waits for another one. */
+typedef struct others {
+    double seconds; /* of those that come after it, each shared by a device set */
+    bool even;      /* each whole on one device, all of the level end as soon as if device sets shared them */
+} others;
+
+typedef struct planning {
+    const hac_machine *machine;
+    const hac_ops_spec *spec;
+    hac_plan *plan;
+    uint32_t eligible;                       /* machine devices */
+    uint32_t place[HAC_MACHINE_MAX_DEVICES]; /* of each in the plan */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* when what was placed on it so far ends */
+    double *end;                             /* of each task */
+    others *others;                          /* of each task; of a lone device all zero */
+    uint32_t *where;                         /* of each task: the machine devices that it was placed on */
+    uint32_t behind;                         /* those of what the task that is placed now waits for */
+} planning;
+
+#define WHY_MAX 160
+
+/* Where a task goes: machine devices, and what is said of it. */
+typedef struct placement {
+    uint32_t mask;
+    double seconds;
+    uint32_t explored; /* further devices, which a piece measures */
+    bool host_only;    /* is_host_only */
+    char why[WHY_MAX];
+} placement;
+
+/* ---- devices ---- */
+
+static hac_status find_devices(planning *p, hac_error *err)
+{
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (p->machine->devices[d].usable && (p->spec->device_mask == 0 || (p->spec->device_mask >> d & 1)))
+            p->eligible |= UINT32_C(1) << d;
+    if (p->eligible == 0)
+        return hac_fail(err, HAC_FAILED, "no usable device for these sub-operators");
+    return HAC_OK;
+}
+
+static bool is_cpu(const planning *p, uint32_t device)
+{
+    return strcmp(p->machine->devices[device].kind, "cpu") == 0;
+}
+
+/* Whether a device that is no CPU would run its host codelet, too: there are no kernels of it, or none that
+ * any device here could run. */
+static bool is_host_only(const planning *p, const hac_op_spec *op)
+{
+    static const char *const names[] = {"op.tokenize", "op.index", "op.csr", "op.transpose", "op.while"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], op->codelet) == 0)
+            return true;
+    bool lacking = op->type == HAC_TYPE_F64 && !p->spec->kernels;
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES && lacking; d++)
+        if (p->eligible >> d & 1)
+            lacking = !is_cpu(p, d) && p->machine->devices[d].lacks_f64;
+    return op->host || lacking;
+}
+
+/* The devices that can run it. */
+static uint32_t able_devices(const planning *p, const hac_op_spec *op)
+{
+    uint32_t able = 0, cpus = 0;
+    bool host_only = is_host_only(p, op);
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
+        const hac_machine_device *device = &p->machine->devices[d];
+        if (!(p->eligible >> d & 1))
+            continue;
+        bool kernels = !host_only && (p->spec->kernels || !is_cpu(p, d));
+        if (kernels && device->lacks_f64 && op->type == HAC_TYPE_F64)
+            continue;
+        able |= UINT32_C(1) << d;
+        cpus |= is_cpu(p, d) ? UINT32_C(1) << d : 0;
+    }
+    return host_only && cpus != 0 ? cpus : able;
+}
+
+static uint32_t devices_of_kind(const planning *p, uint32_t able, const char *kind)
+{
+    uint32_t mask = 0;
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((able >> d & 1) && strcmp(p->machine->devices[d].kind, kind) == 0)
+            mask |= UINT32_C(1) << d;
+    return mask;
+}
+
+/* Of the able ones those of a kind, or of that name. */
+static uint32_t named_devices(const planning *p, uint32_t able, const char *name)
+{
+    uint32_t mask = devices_of_kind(p, able, name);
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((able >> d & 1) && strcmp(p->machine->devices[d].name, name) == 0)
+            mask |= UINT32_C(1) << d;
+    return mask;
+}
+
+/* ---- prices ---- */
+
+static hac_plan_task task_of(const hac_op_spec *op)
+{
+    hac_plan_task task = {.codelet = op->codelet, .type = op->type, .units = fmax(op->units, 1)};
+    memcpy(task.spans, op->spans, sizeof(task.spans));
+    task.n_spans = op->n_spans;
+    return task;
+}
+
+static hac_status check_capability(const planning *p, const hac_op_spec *op, uint32_t device, hac_error *err)
+{
+    const hac_machine_device *d = &p->machine->devices[device];
+    if (!p->machine->simulated || hac_machine_capability(d, op->codelet, op->type) > 0)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "profile %s has no capability \"%s.%s\", which this job needs", d->name,
+                    op->codelet, hac_type_name(op->type));
+}
+
+#define MODEL_NAME_MAX 96
+
+/* NULL: it is the codelet's. What other devices than CPUs do by a host codelet, of which they have kernels as
+ * well, says nothing of the kernels. */
+static const char *name_model(const planning *p, const hac_op_spec *op, const char *codelet,
+                              char ret[MODEL_NAME_MAX])
+{
+    bool beside = op->host && devices_of_kind(p, able_devices(p, op), "cpu") == 0;
+    const char *learner = p->spec->learner;
+    if (learner == NULL && !beside)
+        return NULL;
+    snprintf(ret, MODEL_NAME_MAX, "%.55s%s%s%.30s", codelet, beside ? ".host" : "",
+             learner != NULL ? "@" : "", learner != NULL ? learner : "");
+    return ret;
+}
+
+static double price(const planning *p, const hac_op_spec *op, uint32_t device, bool together,
+                    hac_price_source *source)
+{
+    char model[MODEL_NAME_MAX];
+    hac_plan_task task = task_of(op);
+    task.model = name_model(p, op, op->codelet, model);
+    return hac_price_task(p->machine, device, 0, &task, 1, together, source);
+}
+
+/* What a task takes on each device alone. */
+typedef struct price_list {
+    double seconds[HAC_MACHINE_MAX_DEVICES];
+    hac_price_source source[HAC_MACHINE_MAX_DEVICES];
+} price_list;
+
+static void find_prices(const planning *p, const hac_op_spec *op, uint32_t mask, price_list *ret)
+{
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (mask >> d & 1)
+            ret->seconds[d] = price(p, op, d, false, &ret->source[d]);
+}
+
+/* "cpu.0 1.20 ms, gpu.0 0.40 ms", up to a few of them. */
+static void list_prices(const planning *p, const price_list *prices, uint32_t mask, char *ret, size_t room)
+{
+    int used = 0;
+    unsigned n = 0;
+    ret[0] = '\0';
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES && n < 4; d++) {
+        if (!(mask >> d & 1) || (size_t)used >= room)
+            continue;
+        used += snprintf(ret + used, room - (size_t)used, "%s%s %.3g ms%s", n++ == 0 ? "" : ", ",
+                         p->machine->devices[d].name, prices->seconds[d] * 1e3,
+                         prices->source[d] == HAC_PRICE_ASSUMED ? " (a guess)" : "");
+    }
+}
+
+/* ---- measured ---- */
+
+static double end_on(const planning *p, const price_list *prices, uint32_t device, double ready)
+{
+    return fmax(ready, p->free_at[device]) + prices->seconds[device];
+}
+
+/* The device that would end it first, after what is placed there already; or that of what it waits for, where
+ * it can be sent ahead, if that would end it nearly as soon. */
+static uint32_t first_to_end(const planning *p, const price_list *prices, uint32_t mask, double ready)
+{
+    uint32_t best = 0;
+    double best_end = INFINITY;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((mask >> d & 1) && end_on(p, prices, d, ready) < best_end) {
+            best_end = end_on(p, prices, d, ready);
+            best = d;
+        }
+    if (p->behind == 0 || (p->behind & (p->behind - 1)) != 0 || (mask & p->behind) == 0)
+        return best;
+    uint32_t before = (uint32_t)__builtin_ctz(p->behind);
+    return end_on(p, prices, before, ready) <= best_end + FOLLOWS * prices->seconds[before] ? before : best;
+}
+
+/* Of a group of devices that share cores the best: of a range that is cut. */
+static void form_set(const planning *p, const hac_op_spec *op, uint32_t mask, hac_device_set *ret)
+{
+    uint32_t index[HAC_MACHINE_MAX_DEVICES];
+    double rate[HAC_MACHINE_MAX_DEVICES];
+    size_t n = 0;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        if (!(mask >> d & 1))
+            continue;
+        index[n] = d;
+        rate[n++] = op->units / fmax(price(p, op, d, true, NULL), 1e-9);
+    }
+    hac_device_set_form(p->machine, index, rate, n, ret);
+}
+
+static double set_seconds(const hac_op_spec *op, const hac_device_set *set)
+{
+    double rate = 0;
+    for (size_t i = 0; i < set->n; i++)
+        rate += set->capability[i];
+    return op->units / rate + HAC_DISPATCH_SECONDS;
+}
+
+static uint32_t set_mask(const hac_device_set *set)
+{
+    uint32_t mask = 0;
+    for (size_t i = 0; i < set->n; i++)
+        mask |= UINT32_C(1) << set->machine_index[i];
+    return mask;
+}
+
+/* For a task whose range several devices could share: whether it goes to one of them all the same. The others
+ * have as much to do with the rest of its level, so nothing is won by pieces of it, of which each costs hacd
+ * a message and an answer. What is uneven then, those after it even out, which are shared. */
+static bool stays_whole(const planning *p, const hac_op_spec *op, const hac_device_set *set,
+                        const price_list *prices, double ready, uint32_t *ret)
+{
+    const others *o = &p->others[op - p->spec->tasks];
+    for (size_t i = 0; i < set->n; i++)
+        if (prices->source[set->machine_index[i]] == HAC_PRICE_ASSUMED)
+            return false;
+    *ret = first_to_end(p, prices, set_mask(set), ready);
+    return prices->seconds[*ret] < WHOLE_SECONDS && (o->even || o->seconds >= prices->seconds[*ret]);
+}
+
+static bool share_cores(const planning *p, uint32_t device, uint32_t mask)
+{
+    const char *group = p->machine->devices[device].group;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((mask >> d & 1) && group[0] != '\0' && strcmp(p->machine->devices[d].group, group) == 0)
+            return true;
+    return false;
+}
+
+/* The devices whose speed at a long range is not known, and that do not take part in it. */
+static uint32_t unknown_devices(const planning *p, const hac_op_spec *op, uint32_t mask,
+                                const price_list *prices, const placement *where)
+{
+    uint32_t unknown = 0;
+    if (op->grain == 0 || op->count <= op->grain || where->seconds < EXPLORE_SECONDS || p->machine->simulated)
+        return 0;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((mask & ~where->mask) >> d & 1 && hac_price_is_unsure(prices->source[d]) &&
+            !share_cores(p, d, where->mask | unknown))
+            unknown |= UINT32_C(1) << d;
+    return unknown;
+}
+
+static void choose_devices(const planning *p, const hac_op_spec *op, uint32_t mask, double ready,
+                           const price_list *list, placement *ret)
+{
+    char prices[120];
+    bool alone = (mask & (mask - 1)) == 0;
+    hac_device_set set = {.n = 0};
+    uint32_t best = first_to_end(p, list, mask, ready);
+    ret->seconds = list->seconds[best];
+    ret->mask = UINT32_C(1) << best;
+    list_prices(p, list, mask, prices, sizeof(prices));
+    if (op->grain > 0 && !alone)
+        form_set(p, op, mask, &set);
+    if (set.n > 1 && set_seconds(op, &set) < SET_GAIN * ret->seconds) {
+        if (stays_whole(p, op, &set, list, ready, &best)) {
+            ret->mask = UINT32_C(1) << best;
+            ret->seconds = list->seconds[best];
+            snprintf(ret->why, sizeof(ret->why), "measured, with others beside it: %s", prices);
+            return;
+        }
+        ret->mask = set_mask(&set);
+        ret->seconds = set_seconds(op, &set);
+        snprintf(ret->why, sizeof(ret->why), "measured: %.3g ms on %zu together; %.100s", ret->seconds * 1e3,
+                 set.n, prices);
+        return;
+    }
+    snprintf(ret->why, sizeof(ret->why), "%s%s", alone ? "the only device that can: " : "measured: ", prices);
+}
+
+static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, double ready, placement *ret)
+{
+    price_list list;
+    find_prices(p, op, mask, &list);
+    choose_devices(p, op, mask, ready, &list, ret);
+    ret->explored = unknown_devices(p, op, mask, &list, ret);
+    size_t n = strlen(ret->why);
+    if (ret->explored != 0)
+        snprintf(ret->why + n, sizeof(ret->why) - n, "; a piece measures %s",
+                 p->machine->devices[__builtin_ctz(ret->explored)].name);
+}
+
+/* ---- rule and pin ---- */
+
+/* The processor type that the rule names, and in words why. */
+static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, char *ret_why, size_t room)
+{
+    uint64_t threshold = spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD;
+    bool is_float = op->type == HAC_TYPE_F32 || op->type == HAC_TYPE_F64;
+    bool is_large = op->memory >= threshold;
+    const char *kind = is_float == is_large ? "cpu" : "gpu";
+    snprintf(ret_why, room, "rule: %s, %.3g MiB %s %.3g MiB: %s", is_float ? "float" : "integer",
+             (double)op->memory / 0x1p20, is_large ? "≥" : "<", (double)threshold / 0x1p20, kind);
+    return kind;
+}
+
+/* That a device other than a CPU gets a host codelet: it explains the price. */
+static void say_host(const planning *p, placement *ret)
+{
+    size_t n = strlen(ret->why);
+    if (ret->host_only && !is_cpu(p, (uint32_t)__builtin_ctz(ret->mask)))
+        snprintf(ret->why + n, sizeof(ret->why) - n, "; by its host codelet");
+}
+
+static hac_status fail_pin(const planning *p, const hac_op_spec *op, hac_error *err)
+{
+    if (named_devices(p, p->eligible, op->pin) != 0)
+        return hac_fail(err, HAC_INVALID, "%s: '%s' has no kernels that can run it, other devices can",
+                        op->name, op->pin);
+    return hac_fail(err, HAC_INVALID, "%s: no device that can run it is called '%s' or of that kind",
+                    op->name, op->pin);
+}
+
+/* Of the able devices those that it may go to, and in words why; no words: any that its price speaks for.
+ * 0: a pin names none. */
+static uint32_t allowed_devices(const planning *p, const hac_op_spec *op, uint32_t able, char why[WHY_MAX])
+{
+    static const char NONE[] = ", of which there is none; measured", CANNOT[] = ", which cannot; measured";
+    why[0] = '\0';
+    if (op->pin[0] != '\0') {
+        snprintf(why, WHY_MAX, "pinned to %.64s", op->pin);
+        return named_devices(p, able, op->pin);
+    }
+    if (p->spec->policy != HAC_OPS_RULE)
+        return able;
+    const char *kind = rule_kind(p->spec, op, why, WHY_MAX - sizeof(NONE));
+    uint32_t mask = devices_of_kind(p, able, kind);
+    if (mask == 0 && devices_of_kind(p, p->eligible, kind) != 0)
+        memcpy(why + strlen(why), CANNOT, sizeof(CANNOT));
+    else if (mask == 0)
+        memcpy(why + strlen(why), NONE, sizeof(NONE));
+    return mask != 0 ? mask : able;
+}
+
+static hac_status place(const planning *p, const hac_op_spec *op, double ready, placement *ret,
+                        hac_error *err)
+{
+    uint32_t able = able_devices(p, op);
+    char why[WHY_MAX];
+    memset(ret, 0, sizeof(*ret));
+    if (able == 0)
+        return hac_fail(err, HAC_FAILED, "%s: no device can run it (f64 is missing)", op->name);
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        hac_status status = able >> d & 1 ? check_capability(p, op, d, err) : HAC_OK;
+        if (status != HAC_OK)
+            return status;
+    }
+    uint32_t mask = allowed_devices(p, op, able, why);
+    if (mask == 0)
+        return fail_pin(p, op, err);
+    measure(p, op, mask, ready, ret);
+    if (why[0] != '\0')
+        memcpy(ret->why, why, sizeof(why));
+    ret->host_only = is_host_only(p, op);
+    say_host(p, ret);
+    return HAC_OK;
+}
+
+/* ---- the plan ---- */
+
+/* Tasks whose longest chain of tasks to wait for is equally long: none of them waits for another one. */
+typedef struct level {
+    double together; /* seconds of those so far that a device set can share, all of them shared */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* each whole on the device that ends it first */
+} level;
+
+/* The level of each task; returns how many levels there are. */
+static uint32_t find_levels(const hac_ops_spec *spec, uint32_t *ret)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < spec->n_tasks; i++) {
+        ret[i] = 0;
+        for (size_t a = 0; a < spec->tasks[i].n_after; a++)
+            if (ret[spec->tasks[i].after[a]] >= ret[i])
+                ret[i] = ret[spec->tasks[i].after[a]] + 1;
+        n = ret[i] >= n ? ret[i] + 1 : n;
+    }
+    return n;
+}
+
+static void add_to_level(const planning *p, const hac_op_spec *op, level *l)
+{
+    char why[WHY_MAX];
+    hac_device_set set = {.n = 0};
+    uint32_t best = 0, mask = allowed_devices(p, op, able_devices(p, op), why);
+    double best_end = INFINITY;
+    if (op->grain > 0 && op->units > 0 && mask != 0)
+        form_set(p, op, mask, &set);
+    mask = set.n > 1 ? set_mask(&set) : mask;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        double end = mask >> d & 1 ? l->free_at[d] + price(p, op, d, false, NULL) : INFINITY;
+        best = end < best_end ? d : best;
+        best_end = fmin(end, best_end);
+    }
+    if (mask != 0) /* a pin that names none is told as the task is placed */
+        l->free_at[best] = best_end;
+    if (set.n > 1)
+        l->together += set_seconds(op, &set);
+}
+
+static bool is_even(const level *l)
+{
+    double end = 0;
+    for (size_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        end = fmax(end, l->free_at[d]);
+    return end * SET_GAIN <= l->together;
+}
+
+static hac_status find_others(planning *p, hac_error *err)
+{
+    size_t n = p->spec->n_tasks;
+    hac_autofree uint32_t *numbers = calloc(n + 1, sizeof *numbers);
+    if (numbers == NULL)
+        return hac_fail_no_memory(err);
+    hac_autofree level *levels = calloc(find_levels(p->spec, numbers) + 1, sizeof *levels);
+    if (levels == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        add_to_level(p, &p->spec->tasks[i], &levels[numbers[i]]);
+        p->others[i].seconds = -levels[numbers[i]].together; /* of those before, and its own */
+    }
+    for (size_t i = 0; i < n; i++) {
+        p->others[i].seconds += levels[numbers[i]].together;
+        p->others[i].even = is_even(&levels[numbers[i]]);
+    }
+    return HAC_OK;
+}
+
+static uint32_t plan_mask(const planning *p, uint32_t machine_mask)
+{
+    uint32_t mask = 0;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (machine_mask >> d & 1)
+            mask |= UINT32_C(1) << p->place[d];
+    return mask;
+}
+
+static int lone_device(uint32_t mask)
+{
+    return (mask & (mask - 1)) == 0 ? __builtin_ctz(mask) : -1;
+}
+
+/* What it runs as on devices of another kind; NULL: everywhere the same. */
+static hac_status name_codelets(planning *p, const hac_op_spec *op, bool host_only, hac_plan_task *task,
+                                hac_error *err)
+{
+    char kernels[64];
+    const char *name = op->codelet;
+    snprintf(kernels, sizeof(kernels), "%.40s.cl", op->codelet);
+    hac_status status = HAC_OK;
+    if (!host_only)
+        status = hac_plan_add_string(p->plan, kernels, &task->kernels, err);
+    if (status == HAC_OK && p->spec->kernels && task->kernels != NULL)
+        name = task->kernels;
+    return status == HAC_OK ? hac_plan_add_string(p->plan, name, &task->codelet, err) : status;
+}
+
+static hac_status add_task(planning *p, const hac_op_spec *op, const placement *where, hac_error *err)
+{
+    hac_plan_task task = task_of(op);
+    hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
+    char model[MODEL_NAME_MAX];
+    hac_status status = name_codelets(p, op, where->host_only, &task, err);
+    if (status == HAC_OK && name_model(p, op, task.codelet, model) != NULL)
+        status = hac_plan_add_string(p->plan, model, &task.model, err);
+    if (status == HAC_OK)
+        status = hac_plan_add_string(p->plan, op->name, &task.stage, err);
+    if (status != HAC_OK)
+        return status;
+    task.range = op->grain > 0;
+    task.first = op->first;
+    task.count = op->count;
+    task.grain = op->grain;
+    task.explored = plan_mask(p, where->explored);
+    task.device_mask = plan_mask(p, where->mask) | task.explored;
+    task.device = task.range ? -1 : lone_device(task.device_mask);
+    task.repeatable = true;
+    task.data = op->call;
+    task.data_bytes = op->call_bytes;
+    snprintf(decision.name, sizeof(decision.name), "%.90s", op->name);
+    memcpy(decision.reason, where->why, sizeof(decision.reason));
+    status = hac_plan_add_candidate(p->plan, &decision, err);
+    return status == HAC_OK ? hac_plan_add_task(p->plan, &task, op->after, op->n_after, NULL, err) : status;
+}
+
+static hac_status place_all(planning *p, hac_error *err)
+{
+    for (size_t i = 0; i < p->spec->n_tasks; i++) {
+        const hac_op_spec *op = &p->spec->tasks[i];
+        placement where;
+        double ready = 0;
+        p->behind = 0;
+        for (size_t a = 0; a < op->n_after; a++) {
+            ready = fmax(ready, p->end[op->after[a]]);
+            p->behind |= p->where[op->after[a]];
+        }
+        hac_status status = place(p, op, ready, &where, err);
+        if (status == HAC_OK)
+            status = add_task(p, op, &where, err);
+        if (status != HAC_OK)
+            return status;
+        p->where[i] = where.mask;
+        for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+            if (where.mask >> d & 1) {
+                p->free_at[d] = fmax(ready, p->free_at[d]) + where.seconds;
+                p->end[i] = fmax(p->end[i], p->free_at[d]);
+            }
+    }
+    return HAC_OK;
+}
+
+/* All eligible devices, with equal shares: ranges are shared out by what each is measured at. */
+static void add_devices(planning *p)
+{
+    unsigned n = (unsigned)__builtin_popcount(p->eligible);
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        if (!(p->eligible >> d & 1))
+            continue;
+        hac_plan_device *device = &p->plan->devices[p->plan->n_devices];
+        p->place[d] = (uint32_t)p->plan->n_devices++;
+        snprintf(device->name, sizeof(device->name), "%s", p->machine->devices[d].name);
+        device->machine_index = d;
+        device->share = 1.0 / n;
+        p->free_at[d] = p->spec->waits ? 0 : p->machine->devices[d].backlog;
+    }
+}
+
+static hac_status add_buffers(planning *p, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < p->spec->n_buffers && status == HAC_OK; i++) {
+        char name[16];
+        uint8_t index;
+        snprintf(name, sizeof(name), "vector %u", (unsigned)(i & 0xff));
+        status = hac_plan_add_buffer(p->plan, name, HAC_BUFFER_SHARED, p->spec->sizes[i], &index, err);
+    }
+    return status;
+}
+
+/* What a task takes on one of its devices alone: where it is placed on that one, this was found before. */
+static double price_alone(const planning *p, size_t task, size_t plan_device)
+{
+    const hac_plan_task *t = &p->plan->tasks[task];
+    if ((t->device_mask & ~t->explored) == UINT32_C(1) << plan_device)
+        return p->plan->candidates[task].seconds;
+    return price(p, &p->spec->tasks[task], p->plan->devices[plan_device].machine_index, false, NULL);
+}
+
+/* Shares of the whole, and how the two fastest compare, as the ranges' prices have them. */
+static void compare_devices(planning *p)
+{
+    double rate[HAC_MACHINE_MAX_DEVICES] = {0}, sum = 0;
+    for (size_t i = 0; i < p->spec->n_tasks; i++)
+        for (size_t d = 0; d < p->plan->n_devices; d++)
+            if ((p->plan->tasks[i].device_mask & ~p->plan->tasks[i].explored) >> d & 1)
+                rate[d] += p->spec->tasks[i].units / fmax(price_alone(p, i, d), 1e-9);
+    for (size_t d = 0; d < p->plan->n_devices; d++)
+        sum += rate[d];
+    double first = 0, second = 0;
+    for (size_t d = 0; d < p->plan->n_devices; d++) {
+        p->plan->devices[d].capability = rate[d];
+        if (sum > 0) /* else the client says nothing of its tasks' work */
+            p->plan->devices[d].share = rate[d] / sum;
+        second = rate[d] > first ? first : fmax(second, rate[d]);
+        first = fmax(first, rate[d]);
+    }
+    p->plan->k = first > 0 ? second / first : 0;
+    p->plan->k_source = p->machine->simulated ? "profile" : "model";
+}
+
+/* A job that starts over finds its vectors as they were: nothing is written that is read before. */
+static hac_status check_order(const hac_ops_spec *spec, hac_error *err)
+{
+    for (size_t w = 0; w < spec->n_tasks; w++)
+        for (size_t s = 0; s < spec->tasks[w].n_spans; s++) {
+            const hac_plan_span *written = &spec->tasks[w].spans[s];
+            for (size_t r = 0; (written->access & HAC_WRITE) && r <= w; r++)
+                for (size_t t = 0; t < spec->tasks[r].n_spans; t++) {
+                    const hac_plan_span *read = &spec->tasks[r].spans[t];
+                    if ((r != w || s != t) && read->buffer == written->buffer && (read->access & HAC_READ) &&
+                        read->touch_first < written->touch_end && written->touch_first < read->touch_end)
+                        return hac_fail(err, HAC_INVALID, "%s writes over what %s reads", spec->tasks[w].name,
+                                        r == w ? "it" : spec->tasks[r].name);
+                }
+        }
+    return HAC_OK;
+}
+
+static hac_status check_spans(const hac_ops_spec *spec, hac_error *err)
+{
+    for (size_t i = 0; i < spec->n_tasks; i++)
+        for (size_t s = 0; s < spec->tasks[i].n_spans; s++) {
+            const hac_plan_span *span = &spec->tasks[i].spans[s];
+            if (span->buffer >= spec->n_buffers || span->bytes > spec->sizes[span->buffer] ||
+                span->offset > spec->sizes[span->buffer] - span->bytes)
+                return hac_fail(err, HAC_INVALID, "%s: span %zu lies outside its buffer", spec->tasks[i].name,
+                                s);
+        }
+    return check_order(spec, err);
+}
+
+static hac_status make(planning *p, hac_error *err)
+{
+    hac_simulation simulation;
+    hac_status status = hac_plan_new("opsplit", &p->plan, err);
+    if (status != HAC_OK)
+        return status;
+    p->plan->result_buffer = -1;
+    p->plan->ahead = true;
+    add_devices(p);
+    status = add_buffers(p, err);
+    if (status == HAC_OK && (p->eligible & (p->eligible - 1)) != 0)
+        status = find_others(p, err);
+    if (status == HAC_OK)
+        status = place_all(p, err);
+    if (status != HAC_OK)
+        return status;
+    compare_devices(p);
+    status = hac_plan_simulate(p->plan, p->machine, &simulation, err);
+    if (status == HAC_OK)
+        p->plan->predicted_seconds = simulation.seconds;
+    if (status != HAC_OK || (status = hac_plan_check(p->plan, err)) == HAC_OK)
+        return status;
+    if (err != NULL && status == HAC_INTERNAL)
+        err->code = status = HAC_INVALID; /* the graph is the client's */
+    return status;
+}
+
+hac_status hac_plan_ops(const hac_machine *machine, const hac_ops_spec *spec, hac_plan **ret, hac_error *err)
+{
+    planning p = {.machine = machine, .spec = spec};
+    hac_status status = check_spans(spec, err);
+    if (status == HAC_OK)
+        status = find_devices(&p, err);
+    if (status != HAC_OK)
+        return status;
+    p.end = calloc(spec->n_tasks + 1, sizeof(*p.end));
+    p.others = calloc(spec->n_tasks + 1, sizeof(*p.others));
+    p.where = calloc(spec->n_tasks + 1, sizeof(*p.where));
+    status = p.end == NULL || p.others == NULL || p.where == NULL ? hac_fail_no_memory(err) : make(&p, err);
+    free(p.end);
+    free(p.others);
+    free(p.where);
+    if (status != HAC_OK) {
+        hac_plan_free(p.plan);
+        return status;
+    }
+    *ret = p.plan;
+    return HAC_OK;
+}

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "planner/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "base/type.h"
+
+#define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
+#define NEARBY           64.0 /* … at sizes that differ by less than this */
+#define OVERHEAD         1e-3 /* seconds: what is done sooner may have been starting and ending for the most part */
+#define FEW              65536.0 /* … and that of fewer units loading the program and the pages, up to … */
+#define COLD             10e-3
+#define LASTS            5000 /* samples of any kind, some hundred jobs: then what was measured is stale */
+#define SAMPLES          31
+#define MAX_BUCKETS      4096
+#define MAX_KEY          160
+#define MAX_CODELET      40
+#define OUTLIER_MADS     5.0
+#define MAD_FLOOR        0.02 /* of the median: equal samples must not make every other one an outlier */
+#define SHORTEST         1e-9 /* seconds */
+#define HEADER           "hac-models 1\n"
+#define MAX_LINE         8192
+#define SMALLEST_BUCKET  (-64)
+#define LARGEST_BUCKET   64
+
+typedef struct sample {
+    double units, seconds;
+} sample;
+
+typedef struct bucket {
+    uint64_t hash; /* of device key and codelet */
+    char device_key[MAX_KEY];
+    char codelet[MAX_CODELET];
+    hac_type type;
+    bool together;
+    int size; /* ⌊log4 units⌋ */
+    sample samples[SAMPLES];
+    unsigned n, next;        /* samples held; place of the next one */
+    hac_disturbance quality; /* of all samples held */
+    uint64_t used;           /* set->clock at the last sample */
+    bool stale;              /* what follows is of before the last sample */
+    /* of the samples that are no outliers */
+    double units, seconds, relative_error;
+    unsigned good;
+} bucket;
+
+struct hac_model_set {
+    bucket **buckets; /* sorted by order(): those of a device together */
+    size_t n;
+    uint64_t clock;
+    bool dirty;
+};
+
+hac_status hac_model_set_new(hac_model_set **ret, hac_error *err)
+{
+    hac_model_set *set = calloc(1, sizeof(*set));
+    if (set == NULL)
+        return hac_fail_no_memory(err);
+    set->buckets = calloc(MAX_BUCKETS, sizeof(bucket *));
+    if (set->buckets == NULL) {
+        free(set);
+        return hac_fail_no_memory(err);
+    }
+    *ret = set;
+    return HAC_OK;
+}
+
+void hac_model_set_free(hac_model_set *set)
+{
+    if (set == NULL)
+        return;
+    for (size_t i = 0; i < set->n; i++)
+        free(set->buckets[i]);
+    free(set->buckets);
+    free(set);
+}
+
+/* What a series of buckets, one a size, is about. */
+typedef struct series {
+    uint64_t hash;
+    const char *device_key, *codelet;
+    hac_type type;
+    bool together;
+} series;
+
+/* Pricing a plan takes many look-ups, and keys of devices are long and begin alike: hashes are compared
+ * first. The device's is the upper half. */
+static uint64_t hash_of(const char *device_key, const char *codelet)
+{
+    uint64_t device = XXH3_64bits(device_key, strlen(device_key)) & UINT64_C(0xffffffff00000000);
+    return device | (XXH3_64bits(codelet, strlen(codelet)) & 0xffffffff);
+}
+
+static series series_of(const char *device_key, const char *codelet, hac_type type, bool together)
+{
+    return (series){hash_of(device_key, codelet), device_key, codelet, type, together};
+}
+
+static int order(const bucket *b, const series *s, int size)
+{
+    if (b->hash != s->hash)
+        return b->hash < s->hash ? -1 : 1;
+    int c = (int)b->type - (int)s->type;
+    if (c == 0)
+        c = (int)b->together - (int)s->together;
+    if (c == 0)
+        c = strcmp(b->codelet, s->codelet);
+    if (c == 0)
+        c = strcmp(b->device_key, s->device_key);
+    if (c == 0)
+        c = b->size - size;
+    return c;
+}
+
+/* Index of the first bucket that is not before the key. */
+static size_t lower_bound(const hac_model_set *set, const series *s, int size)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (order(set->buckets[middle], s, size) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* By insertion: there are few, this is done after every task, and it is several times as fast as qsort(). */
+static double median(double *values, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        double value = values[i];
+        unsigned at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+    return n % 2 != 0 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Recomputes what the bucket stands for. Samples of a bucket differ in units by up to four times, so they are
+ * compared by seconds per unit. */
+static void summarise(bucket *b)
+{
+    double rate[SAMPLES], deviation[SAMPLES], units[SAMPLES];
+    for (unsigned i = 0; i < b->n; i++)
+        rate[i] = b->samples[i].seconds / b->samples[i].units;
+    double centre = median(rate, b->n);
+    for (unsigned i = 0; i < b->n; i++)
+        deviation[i] = fabs(b->samples[i].seconds / b->samples[i].units - centre);
+    double limit = OUTLIER_MADS * fmax(median(deviation, b->n), MAD_FLOOR * centre);
+    unsigned good = 0;
+    for (unsigned i = 0; i < b->n; i++) {
+        double r = b->samples[i].seconds / b->samples[i].units;
+        if (fabs(r - centre) > limit)
+            continue;
+        rate[good] = r;
+        units[good++] = b->samples[i].units;
+    }
+    centre = median(rate, good);
+    for (unsigned i = 0; i < good; i++)
+        deviation[i] = fabs(rate[i] - centre);
+    b->good = good;
+    b->units = median(units, good);
+    b->seconds = centre * b->units;
+    b->relative_error = median(deviation, good) / centre;
+    b->stale = false;
+}
+
+/* Samples come with every task, and what they amount to is asked for more seldom. */
+static const bucket *summary(const hac_model_set *set, size_t at)
+{
+    bucket *b = set->buckets[at];
+    if (b->stale)
+        summarise(b);
+    return b;
+}
+
+static void drop_longest_unused(hac_model_set *set)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < set->n; i++)
+        if (set->buckets[i]->used < set->buckets[oldest]->used)
+            oldest = i;
+    free(set->buckets[oldest]);
+    memmove(&set->buckets[oldest], &set->buckets[oldest + 1], (set->n - oldest - 1) * sizeof(bucket *));
+    set->n--;
+}
+
+/* The bucket of that key, made if there is none; NULL when memory is short (the sample is then lost). */
+static bucket *obtain(hac_model_set *set, const series *s, int size)
+{
+    size_t at = lower_bound(set, s, size);
+    if (at < set->n && order(set->buckets[at], s, size) == 0)
+        return set->buckets[at];
+    bucket *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    made->hash = s->hash;
+    strcpy(made->device_key, s->device_key);
+    strcpy(made->codelet, s->codelet);
+    made->type = s->type;
+    made->together = s->together;
+    made->size = size;
+    if (set->n == MAX_BUCKETS) {
+        drop_longest_unused(set);
+        at = lower_bound(set, s, size);
+    }
+    memmove(&set->buckets[at + 1], &set->buckets[at], (set->n - at) * sizeof(bucket *));
+    set->buckets[at] = made;
+    set->n++;
+    return made;
+}
+
+static bool is_measurement(double units, double seconds)
+{
+    return isfinite(units) && isfinite(seconds) && units > 0 && seconds >= 0 && units < 1e30 && seconds < 1e9;
+}
+
+static int bucket_size(double units)
+{
+    int size = (int)floor(log2(units) / 2);
+    return size < SMALLEST_BUCKET ? SMALLEST_BUCKET : size > LARGEST_BUCKET ? LARGEST_BUCKET : size;
+}
+
+/* Makes place for a sample: a less disturbed one replaces all that the bucket has. Returns false if the
+ * bucket has less disturbed samples. */
+static bool takes(bucket *b, hac_disturbance quality)
+{
+    if (b->n > 0 && quality > b->quality)
+        return false;
+    if (quality < b->quality)
+        b->n = b->next = 0;
+    b->quality = quality;
+    return true;
+}
+
+void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                      double units, double seconds, bool together)
+{
+    hac_model_record_disturbed(set, device_key, codelet, type, units, seconds, together, HAC_UNDISTURBED);
+}
+
+void hac_model_record_disturbed(hac_model_set *set, const char *device_key, const char *codelet,
+                                hac_type type, double units, double seconds, bool together,
+                                hac_disturbance disturbance)
+{
+    if (!is_measurement(units, seconds) || (unsigned)type >= HAC_TYPE_COUNT ||
+        strlen(device_key) >= MAX_KEY || strlen(codelet) >= MAX_CODELET || device_key[0] == '\0' ||
+        codelet[0] == '\0')
+        return;
+    series s = series_of(device_key, codelet, type, together);
+    bucket *b = obtain(set, &s, bucket_size(units));
+    if (b == NULL || !takes(b, disturbance))
+        return;
+    b->samples[b->next].units = units;
+    b->samples[b->next].seconds = fmax(seconds, SHORTEST);
+    b->next = (b->next + 1) % SAMPLES;
+    if (b->n < SAMPLES)
+        b->n++;
+    b->used = ++set->clock;
+    b->stale = true;
+    set->dirty = true;
+}
+
+static bool is_stale(const hac_model_set *set, const bucket *b)
+{
+    return set->clock - b->used >= LASTS;
+}
+
+static hac_prediction from_one(const hac_model_set *set, const bucket *b, double units)
+{
+    hac_prediction p = {b->seconds * units / b->units, b->relative_error, b->good, b->quality,
+                        is_stale(set, b)};
+    return p;
+}
+
+/* Between two learnt sizes: a straight line in log-log. */
+static hac_prediction from_two(const hac_model_set *set, const bucket *small, const bucket *large,
+                               double units)
+{
+    double position = log(units / small->units) / log(large->units / small->units);
+    hac_prediction p = {
+        exp(log(small->seconds) + position * log(large->seconds / small->seconds)),
+        fmax(small->relative_error, large->relative_error),
+        small->good < large->good ? small->good : large->good,
+        small->quality > large->quality ? small->quality : large->quality,
+        is_stale(set, small) || is_stale(set, large),
+    };
+    return p;
+}
+
+/* A sort of two keys says nothing of one of a hundred million: in proportion it would take hours. */
+static bool is_far(const bucket *largest, double units)
+{
+    double min = largest->units < FEW ? COLD : OVERHEAD;
+    return units > largest->units * NEARBY && largest->seconds < min;
+}
+
+static bool is_near(const bucket *b, double units)
+{
+    return units <= b->units * NEARBY && b->units <= units * NEARBY;
+}
+
+/* The disturbance up to which the buckets [first, end) of a series count: that of the least disturbed one of
+ * about that size. */
+static hac_disturbance tolerate(const hac_model_set *set, size_t first, size_t end, double units)
+{
+    hac_disturbance least = HAC_COLD;
+    for (size_t i = first; i < end; i++)
+        if (set->buckets[i]->quality < least && is_near(summary(set, i), units))
+            least = set->buckets[i]->quality;
+    return least;
+}
+
+static hac_prediction predict(const hac_model_set *set, const series *s, double units)
+{
+    size_t first = lower_bound(set, s, SMALLEST_BUCKET), end = first;
+    hac_prediction none = {0};
+    while (end < set->n && order(set->buckets[end], s, set->buckets[end]->size) == 0)
+        end++;
+    const bucket *below = NULL, *above = NULL;
+    hac_disturbance tolerated = tolerate(set, first, end, units);
+    for (size_t i = first; i < end && above == NULL; i++) {
+        const bucket *b = summary(set, i);
+        if (b->quality > tolerated)
+            continue;
+        if (b->units < units)
+            below = b;
+        else
+            above = b;
+    }
+    if (below != NULL && above != NULL)
+        return from_two(set, below, above, units);
+    if (above != NULL)
+        return from_one(set, above, units);
+    return below == NULL || is_far(below, units) ? none : from_one(set, below, units);
+}
+
+/* A few samples, and not long ago: while something is not done, nothing new is learnt of it. */
+static bool is_current(const hac_model_set *set, const bucket *b)
+{
+    return b->good >= TOGETHER_SAMPLES && b->quality == HAC_UNDISTURBED && !is_stale(set, b);
+}
+
+/* Whether there are samples of about that size; `current`: and they are current. One slow run of a small job
+ * together must not speak against working together at every size: it would never be tried again. */
+static bool known_nearby(const hac_model_set *set, const series *s, double units, bool current)
+{
+    for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
+        if (order(set->buckets[i], s, set->buckets[i]->size) != 0)
+            return false;
+        const bucket *b = summary(set, i);
+        if ((!current || is_current(set, b)) && is_near(b, units))
+            return true;
+    }
+    return false;
+}
+
+hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
+                                 hac_type type, double units, bool together)
+{
+    hac_prediction none = {0};
+    if (set == NULL || !isfinite(units) || units < 0)
+        return none;
+    units = fmax(units, 1);
+    series s = series_of(device_key, codelet, type, together);
+    if (together && known_nearby(set, &s, units, true)) {
+        hac_prediction p = predict(set, &s, units);
+        if (p.samples > 0)
+            return p;
+    }
+    s.together = false;
+    hac_prediction alone = predict(set, &s, units);
+    s.together = true;
+    if (!known_nearby(set, &s, units, false))
+        return alone;
+    hac_prediction beside = predict(set, &s, units);
+    return alone.samples == 0 || (beside.samples > 0 && beside.disturbance < alone.disturbance) ? beside
+                                                                                                : alone;
+}
+
+hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key, const char *codelet,
+                                hac_type type, double units)
+{
+    hac_prediction none = {0};
+    if (set == NULL || !isfinite(units) || units < 1)
+        return none;
+    series s = series_of(device_key, codelet, type, true);
+    for (size_t i = lower_bound(set, &s, SMALLEST_BUCKET); i < set->n; i++) {
+        if (order(set->buckets[i], &s, set->buckets[i]->size) != 0)
+            break;
+        const bucket *b = summary(set, i);
+        if (is_current(set, b) && units <= b->units * 2 && b->units <= units * 2)
+            return from_one(set, b, units);
+    }
+    return none;
+}
+
+bool hac_model_set_dirty(const hac_model_set *set)
+{
+    return set->dirty;
+}
+
+void hac_model_each(const hac_model_set *set, void (*each)(void *context, const hac_model_entry *entry),
+                    void *context)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const bucket *b = summary(set, i);
+        hac_model_entry entry = {b->device_key,     b->codelet, b->type,        b->units,    b->seconds,
+                                 b->relative_error, b->good,    b->n - b->good, b->together, b->quality};
+        each(context, &entry);
+    }
+}
+
+/* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between ----
+ * The samples of a bucket begin with a mark for each degree of their disturbance: "", "~", "~~". */
+
+static uint32_t check_sum(const char *bytes, size_t n)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)bytes[i]) * 16777619u;
+    return h;
+}
+
+/* Keys come from drivers: what would break the line goes out as %XX. */
+static void write_escaped(hac_text *text, const char *s)
+{
+    for (; *s != '\0'; s++) {
+        if ((unsigned char)*s < 0x20 || *s == '%')
+            hac_text_addf(text, "%%%02X", (unsigned char)*s);
+        else
+            hac_text_add_bytes(text, s, 1);
+    }
+}
+
+static void write_bucket(hac_text *text, const bucket *b)
+{
+    size_t start = text->bytes;
+    write_escaped(text, b->device_key);
+    hac_text_add(text, "\t");
+    write_escaped(text, b->codelet);
+    hac_text_addf(text, "\t%s\t%s\t", hac_type_name(b->type), b->together ? "together" : "alone");
+    for (int i = 0; i < (int)b->quality; i++)
+        hac_text_add(text, "~");
+    for (unsigned i = 0; i < b->n; i++) {
+        unsigned oldest_first = b->n < SAMPLES ? i : (b->next + i) % SAMPLES;
+        const sample *s = &b->samples[oldest_first];
+        hac_text_addf(text, "%s%.9g:%.9g", i > 0 ? " " : "", s->units, s->seconds);
+    }
+    if (!text->broken)
+        hac_text_addf(text, "\t%08" PRIx32 "\n", check_sum(text->data + start, text->bytes - start));
+}
+
+hac_status hac_model_set_write(hac_model_set *set, char **ret_text, size_t *ret_bytes, hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_text_add(&text, HEADER);
+    for (size_t i = 0; i < set->n; i++)
+        write_bucket(&text, set->buckets[i]);
+    hac_status status = hac_text_finish(&text, ret_text, ret_bytes, err);
+    if (status == HAC_OK)
+        set->dirty = false;
+    return status;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool read_escaped(const char *in, char *out, size_t room)
+{
+    size_t n = 0;
+    for (; *in != '\0'; in++) {
+        char c = *in;
+        if (c == '%') {
+            int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
+            if (low < 0)
+                return false;
+            c = (char)(high * 16 + low);
+            in += 2;
+        }
+        if (c == '\0' || n + 1 >= room)
+            return false;
+        out[n++] = c;
+    }
+    out[n] = '\0';
+    return n > 0;
+}
+
+/* "units:seconds units:seconds …" into `samples`; the number of them, 0 when anything is wrong. */
+static unsigned read_samples(char *text, sample *samples)
+{
+    unsigned n = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        char *end;
+        if (n == SAMPLES)
+            return 0;
+        samples[n].units = strtod(word, &end);
+        if (end == word || *end != ':')
+            return 0;
+        char *second = end + 1;
+        samples[n].seconds = strtod(second, &end);
+        if (end == second || *end != '\0' || !is_measurement(samples[n].units, samples[n].seconds))
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+static bool read_line(hac_model_set *set, char *line)
+{
+    char *fields[6];
+    char *sum = strrchr(line, '\t');
+    if (sum == NULL)
+        return false;
+    char *end;
+    unsigned long said = strtoul(sum + 1, &end, 16);
+    if (end != sum + 9 || *end != '\0' || said != check_sum(line, (size_t)(sum - line)))
+        return false;
+    *sum = '\0';
+    char *at = line;
+    for (int i = 0; i < 5; i++) {
+        fields[i] = strsep(&at, "\t");
+        if (fields[i] == NULL)
+            return false;
+    }
+    char key[MAX_KEY], codelet[MAX_CODELET];
+    hac_type type = hac_type_from_name(fields[2]);
+    bool together = strcmp(fields[3], "together") == 0;
+    sample samples[SAMPLES];
+    size_t marks = strspn(fields[4], "~");
+    unsigned n = marks <= HAC_COLD ? read_samples(fields[4] + marks, samples) : 0;
+    if (at != NULL || n == 0 || !read_escaped(fields[0], key, sizeof(key)) ||
+        !read_escaped(fields[1], codelet, sizeof(codelet)) ||
+        (type == HAC_TYPE_NONE && strcmp(fields[2], "none") != 0) ||
+        (!together && strcmp(fields[3], "alone") != 0))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        hac_model_record_disturbed(set, key, codelet, type, samples[i].units, samples[i].seconds, together,
+                                   (hac_disturbance)marks);
+    return true;
+}
+
+hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes, size_t *ret_skipped,
+                              hac_error *err)
+{
+    size_t skipped = 0, header = strlen(HEADER);
+    bool was_dirty = set->dirty;
+    if (bytes < header || memcmp(text, HEADER, header) != 0)
+        return hac_fail(err, HAC_UNSUPPORTED, "models: the file does not begin with \"hac-models 1\"");
+    for (size_t at = header; at < bytes;) {
+        const char *newline = memchr(text + at, '\n', bytes - at);
+        size_t length = newline != NULL ? (size_t)(newline - text) - at : bytes - at;
+        char line[MAX_LINE];
+        bool whole = newline != NULL && length < sizeof(line) && memchr(text + at, '\0', length) == NULL;
+        if (whole) {
+            memcpy(line, text + at, length);
+            line[length] = '\0';
+        }
+        if (!whole || !read_line(set, line))
+            skipped++;
+        at += length + 1;
+    }
+    set->dirty = was_dirty;
+    if (ret_skipped != NULL)
+        *ret_skipped = skipped;
+    return HAC_OK;
+}

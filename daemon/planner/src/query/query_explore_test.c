@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries on machines with devices of which nothing is known yet. */
+#include "planner/query_plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "planner/plan.h"
+#include "test_machines.h"
+
+#define MIB  (UINT64_C(1) << 20)
+#define FITS (HAC_COMPILED_AGGREGATES | HAC_COMPILED_FITS_DEVICE)
+
+/* A CPU and a GPU. */
+static hac_machine new_pair(void)
+{
+    hac_machine machine = test_pair_beside_gpu();
+    machine.devices[1] = machine.devices[2];
+    machine.n_devices = 2;
+    return machine;
+}
+
+static hac_query_spec new_spec(uint64_t units, uint64_t unit_bytes)
+{
+    hac_query_spec spec = {.n_sources = 1, .flags = FITS, .keys = 1, .group_bytes = 32, .output_bytes = 20};
+    spec.sources[0] = units;
+    spec.bytes = units * unit_bytes;
+    spec.compiled_bytes = 500;
+    spec.format = "csv";
+    return spec;
+}
+
+static hac_query_spec new_table(void)
+{
+    hac_query_spec spec = new_spec(10000000, 16);
+    spec.table = spec.in_rows = true;
+    spec.place = HAC_QUERY_IN_BUFFER;
+    spec.input_bytes = spec.bytes;
+    spec.format = "table";
+    return spec;
+}
+
+static hac_plan *plan_for(const hac_machine *machine, const hac_query_spec *spec)
+{
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_plan_query(machine, spec, &plan, &err) != HAC_OK || hac_plan_check(plan, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return plan;
+}
+
+static const hac_plan_task *find(const hac_plan *plan, const char *codelet, size_t nth)
+{
+    for (size_t t = 0; t < plan->n_tasks; t++)
+        if (strcmp(plan->tasks[t].codelet, codelet) == 0 && nth-- == 0)
+            return &plan->tasks[t];
+    fail_msg("no %s", codelet);
+    return NULL;
+}
+
+static bool is_chosen(const hac_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        if (strcmp(plan->candidates[i].name, name) == 0)
+            return plan->candidates[i].chosen;
+    return false;
+}
+
+/* The machine's device `index` in the plan; NULL: it is not there. */
+static const hac_plan_device *device_of(const hac_plan *plan, uint32_t index)
+{
+    for (size_t d = 0; d < plan->n_devices; d++)
+        if (plan->devices[d].machine_index == index)
+            return &plan->devices[d];
+    return NULL;
+}
+
+/* A device of unknown speed gets a piece of a plan that is otherwise the same, until it is known. */
+static void test_explore(void **state)
+{
+    (void)state;
+    hac_machine machine = new_pair();
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.models = models;
+    hac_query_spec spec = new_table();
+    hac_plan *plan = plan_for(&machine, &spec);
+    const hac_plan_task *task = find(plan, "query.aggregate", 0);
+    assert_string_equal(plan->query.engine, "host");
+    assert_true(is_chosen(plan, "host on cpu.0"));
+    assert_true(device_of(plan, 1)->explored && plan->devices[0].share > 0.999);
+    assert_int_equal(task->explored, 2);
+    assert_int_equal(task->device_mask, 3);
+    assert_string_equal(task->kernels, "hash.aggregate");
+    assert_int_equal(find(plan, "query.merge", 0)->device_mask, 1);
+    double seconds = plan->predicted_seconds;
+    hac_plan_free(plan);
+    spec.device_mask = 1;
+    plan = plan_for(&machine, &spec);
+    assert_true(plan->predicted_seconds > 0.999 * seconds && plan->predicted_seconds < 1.001 * seconds);
+    hac_plan_free(plan);
+    spec.device_mask = 0;
+    spec.engine = HAC_ENGINE_HOST; /* who asks for an engine gets no other */
+    plan = plan_for(&machine, &spec);
+    assert_null(device_of(plan, 1));
+    hac_plan_free(plan);
+    spec.engine = HAC_ENGINE_AUTO;
+    spec.flags = HAC_COMPILED_AGGREGATES; /* kernels cannot run it */
+    plan = plan_for(&machine, &spec);
+    assert_null(device_of(plan, 1));
+    hac_plan_free(plan);
+    spec.flags = FITS;
+    strcpy(machine.devices[0].group, "cores"); /* what shares cores would measure both wrong */
+    strcpy(machine.devices[1].group, "cores");
+    plan = plan_for(&machine, &spec);
+    assert_null(device_of(plan, 1));
+    hac_plan_free(plan);
+    machine.devices[1].group[0] = '\0';
+    /* one cold piece is enough to take it, but it is looked at again where it was not taken */
+    hac_model_record_disturbed(models, machine.devices[1].key, "hash.aggregate.table", HAC_TYPE_NONE, 1e7, 9,
+                               true, HAC_COLD);
+    plan = plan_for(&machine, &spec);
+    assert_true(device_of(plan, 1) != NULL && device_of(plan, 1)->explored);
+    hac_plan_free(plan);
+    hac_model_record_disturbed(models, machine.devices[1].key, "hash.aggregate.table", HAC_TYPE_NONE, 1e7,
+                               1e-3, true, HAC_FRESH_PAGES);
+    plan = plan_for(&machine, &spec); /* now the CPU is the one that is not known */
+    assert_string_equal(plan->query.engine, "device");
+    assert_true(device_of(plan, 0)->explored);
+    task = find(plan, "query.aggregate", 0);
+    assert_int_equal(task->explored, 1u << (device_of(plan, 0) - plan->devices));
+    hac_model_set_free(models);
+    hac_plan_free(plan);
+}
+
+/* Both kinds of devices do their parts of one range, each by a codelet of its own. */
+static void test_mixed(void **state)
+{
+    (void)state;
+    hac_machine machine = new_pair();
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.models = models;
+    hac_query_spec spec = new_table();
+    hac_model_record(models, machine.devices[0].key, "query.aggregate.table", HAC_TYPE_NONE, 160e6, 0.2,
+                     true);
+    hac_model_record(models, machine.devices[1].key, "hash.aggregate.table", HAC_TYPE_NONE, 160e6, 0.3, true);
+    hac_plan *plan = plan_for(&machine, &spec);
+    const hac_plan_task *task = find(plan, "query.aggregate", 0);
+    assert_string_equal(plan->query.engine, "mixed");
+    assert_true(is_chosen(plan, "host and device on cpu.0 + gpu2"));
+    assert_string_equal(task->kernels, "hash.aggregate");
+    assert_string_equal(task->kernels_model, "hash.aggregate.table");
+    assert_int_equal(task->explored | task->guessed, 0);
+    assert_int_equal(find(plan, "query.merge", 0)->device_mask, 1);
+    assert_true(plan->k > 0.66 && plan->k < 0.67);
+    assert_true(plan->devices[0].share > 0.59 && plan->devices[0].share < 0.61);
+    assert_string_equal(plan->k_source, "model");
+    hac_plan_free(plan);
+    hac_model_set_free(models);
+}
+
+/* Of many sources one alone is used to measure: the largest. */
+static void test_explore_sources(void **state)
+{
+    (void)state;
+    hac_machine machine = new_pair();
+    hac_query_spec spec = new_spec(50 * MIB, 1);
+    spec.n_sources = 3;
+    spec.sources[1] = 400 * MIB;
+    spec.sources[2] = 70 * MIB;
+    spec.bytes = 520 * MIB;
+    hac_plan *plan = plan_for(&machine, &spec);
+    for (size_t i = 0; i < 3; i++) {
+        const hac_plan_task *task = find(plan, "query.aggregate", i);
+        assert_int_equal(task->explored, i == 1 ? 2 : 0);
+        assert_int_equal(task->device_mask, i == 1 ? 3 : 1);
+    }
+    hac_plan_free(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_explore),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_explore_sources),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "receipt_engines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HOST_ENGINE "host C"
+
+static const hac_server_device *device_of(const hacd_job *job, uint32_t plan_device)
+{
+    return job->jobs->devices->items[hacd_job_device(job, plan_device)];
+}
+
+hac_device_use hac_receipt_use(const hacd_job *job, uint32_t plan_device)
+{
+    hac_device_use use = {0};
+    if (job->earlier.uses != NULL)
+        use = job->earlier.uses[hacd_job_device(job, plan_device)];
+    for (size_t i = 0; i < job->run.n_records; i++)
+        if (job->run.records[i].device == plan_device)
+            hac_device_use_add(&use, &job->run.records[i]);
+    return use;
+}
+
+static const char *kernel_engine(const hac_server_device *device)
+{
+    return device->simt ? "lock-step kernels" : "block kernels";
+}
+
+/* "cores 0, 1 of the host", "any core of the host" */
+static void describe_host_cores(const hac_server_device *device, char *ret, size_t room)
+{
+    const hac_device_config *config = &device->config;
+    size_t used = (size_t)snprintf(ret, room, "%s", config->n_affinity == 0 ? "any core" : "cores");
+    for (size_t i = 0; i < config->n_affinity && used < room; i++)
+        used += (size_t)snprintf(ret + used, room - used, "%s%u", i == 0 ? " " : ", ", config->affinity[i]);
+    if (used < room)
+        snprintf(ret + used, room - used, " of the host");
+}
+
+/* A CPU device is cores of the host. */
+static void describe_device_cores(const hac_server_device *device, char *ret, size_t room)
+{
+    if (strcmp(device->type, "cpu") == 0 && strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0)
+        describe_host_cores(device, ret, room);
+    else
+        snprintf(ret, room, "%s", device->config.name);
+}
+
+static void add_engine(hac_text *t, const char *engine, const char *cores, uint64_t tasks, double seconds)
+{
+    if (tasks == 0)
+        return;
+    hac_json_open(t, NULL, '{');
+    hac_json_string(t, "engine", engine);
+    hac_json_string(t, "runs_on", cores);
+    hac_json_unsigned(t, "tasks", tasks);
+    hac_json_number(t, "seconds", seconds);
+    hac_json_close(t, '}');
+}
+
+void hac_receipt_engines(const hacd_job *job, uint32_t plan_device, const hac_device_use *use, hac_text *t)
+{
+    const hac_server_device *device = device_of(job, plan_device);
+    char cores[256];
+    hac_json_open(t, "engines", '[');
+    describe_device_cores(device, cores, sizeof cores);
+    add_engine(t, kernel_engine(device), cores, use->kernel_pieces, use->kernel_busy);
+    describe_host_cores(device, cores, sizeof cores);
+    add_engine(t, HOST_ENGINE, cores, use->pieces - use->kernel_pieces, use->busy - use->kernel_busy);
+    hac_json_close(t, ']');
+}
+
+static void add_line(hac_text *t, const char *device, const char *engine, const char *cores, uint64_t tasks,
+                     double seconds)
+{
+    if (tasks > 0)
+        hac_text_addf(t, "  %s: %llu task%s in %s on %s, %.3f ms.\n", device, (unsigned long long)tasks,
+                      tasks == 1 ? "" : "s", engine, cores, seconds * 1e3);
+}
+
+void hac_receipt_engines_text(const hacd_job *job, uint32_t plan_device, const hac_device_use *use,
+                              hac_text *t)
+{
+    const hac_server_device *device = device_of(job, plan_device);
+    char cores[256];
+    describe_device_cores(device, cores, sizeof cores);
+    add_line(t, device->config.name, kernel_engine(device), cores, use->kernel_pieces, use->kernel_busy);
+    describe_host_cores(device, cores, sizeof cores);
+    add_line(t, device->config.name, HOST_ENGINE, cores, use->pieces - use->kernel_pieces,
+             use->busy - use->kernel_busy);
+}
+
+/* ---- why no kernels ran -------------------------------------------------------------------------------- */
+
+static bool any_kernels(const hacd_job *job, uint64_t *ret_tasks)
+{
+    uint64_t kernels = 0;
+    *ret_tasks = 0;
+    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
+        hac_device_use use = hac_receipt_use(job, d);
+        kernels += use.kernel_pieces;
+        *ret_tasks += use.pieces;
+    }
+    return kernels > 0;
+}
+
+/* A candidate by kernels that has a price; else the first one, which says why it has none. NULL: none is
+ * listed. */
+static const hac_plan_candidate *find_by_kernels(const hac_plan *plan)
+{
+    const hac_plan_candidate *first = NULL;
+    for (size_t i = 0; i < plan->n_candidates; i++) {
+        const hac_plan_candidate *c = &plan->candidates[i];
+        if (strcmp(c->name, "device") != 0 && strncmp(c->name, "device on ", strlen("device on ")) != 0)
+            continue;
+        if (c->seconds >= 0)
+            return c;
+        first = first == NULL ? c : first;
+    }
+    return first;
+}
+
+static void why_by_price(const hac_plan *plan, char *ret, size_t room)
+{
+    static const char not_possible[] = "not possible: ";
+    const hac_plan_candidate *kernels = find_by_kernels(plan);
+    if (kernels == NULL) {
+        snprintf(ret, room, "no device was found that could run them; `hacctl devices` says what each lacks");
+        return;
+    }
+    const char *why = kernels->reason;
+    if (strncmp(why, not_possible, strlen(not_possible)) == 0)
+        why += strlen(not_possible);
+    if (kernels->seconds >= 0)
+        snprintf(ret, room,
+                 "host codelets were predicted to take %.3f ms, kernels %.3f ms (%s); `--engine device` runs "
+                 "kernels",
+                 plan->predicted_seconds * 1e3, kernels->seconds * 1e3, why);
+    else if (strstr(why, "the host engine was asked for") != NULL)
+        snprintf(ret, room, "%s; without `--engine host` the faster engine runs", why);
+    else
+        snprintf(ret, room, "%s; another query or device can change that", why);
+}
+
+static void why_of_query(const hac_query_info *query, const hac_plan *plan, char *ret, size_t room)
+{
+    if (query->remark[0] != '\0')
+        snprintf(ret, room, "%s; another query or device can change that", query->remark);
+    else if (strcmp(query->engine, "whole") == 0)
+        snprintf(ret, room,
+                 "the input is small, so one task in C does it all; larger input runs in parts, which "
+                 "kernels can aggregate");
+    else if (strcmp(query->engine, "rows") == 0)
+        snprintf(ret, room,
+                 "nothing is aggregated, and there are no kernels for that; a query with aggregates "
+                 "can run kernels");
+    else
+        why_by_price(plan, ret, room);
+}
+
+static void why_of_sub_operators(const hacd_job *job, char *ret, size_t room)
+{
+    bool cpus_only = true;
+    for (uint32_t d = 0; d < job->plan->n_devices; d++)
+        cpus_only &= strcmp(hac_device_kind_name(device_of(job, d)->config.kind), "cpu") == 0;
+    if (cpus_only)
+        snprintf(ret, room,
+                 "CPUs run the host codelets of sub-operators; `--kernels`, or a device that is no CPU, runs "
+                 "kernels where there are some");
+    else
+        snprintf(ret, room, "these sub-operators have no kernels, or none for their values; others have");
+}
+
+bool hac_receipt_why_no_kernels(const hacd_job *job, char *ret, size_t room)
+{
+    const hac_plan *plan = job->plan;
+    uint64_t tasks;
+    if (plan == NULL || any_kernels(job, &tasks) || tasks == 0)
+        return false;
+    if (job->n_by_host > 0)
+        snprintf(ret, room, "they failed: %s; `hacctl devices` says whether a program cannot be built",
+                 job->by_host_reason);
+    else if (hac_plan_is_query(plan))
+        why_of_query(&plan->query, plan, ret, room);
+    else if (strcmp(plan->flow, "opsplit") == 0)
+        why_of_sub_operators(job, ret, room);
+    else
+        snprintf(ret, room, "this job has no tasks that have kernels");
+    return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What hacd reports about itself, its devices and jobs, as JSON or text. */
+#ifndef SERVER_STATUS_JSON_H
+#define SERVER_STATUS_JSON_H
+
+#include "jobs/job.h"
+
+struct hac_server;
+
+/* Each function returns a malloc'ed text. `user` is who asks: the memory in the report is this user's. */
+HAC_MUST_USE hac_status hac_status_json_status(const struct hac_server *server, const hac_user *user,
+                                               char **ret, size_t *ret_bytes, hac_error *err);
+/* `uid`: running jobs are shown only if they are this user's; root sees all. */
+HAC_MUST_USE hac_status hac_status_json_devices(const struct hac_server *server, uid_t uid, char **ret,
+                                                size_t *ret_bytes, hac_error *err);
+/* `uid`: only this user's jobs are shown; root sees all. */
+HAC_MUST_USE hac_status hac_status_json_jobs(const struct hac_server *server, uid_t uid, char **ret,
+                                             size_t *ret_bytes, hac_error *err);
+HAC_MUST_USE hac_status hac_status_json_show(const hacd_job *job, char **ret, size_t *ret_bytes,
+                                             hac_error *err);
+HAC_MUST_USE hac_status hac_status_json_why(const struct hac_server *server, const hacd_job *job, char **ret,
+                                            size_t *ret_bytes, hac_error *err);
+HAC_MUST_USE hac_status hac_status_json_receipt(const hacd_job *job, char **ret, size_t *ret_bytes,
+                                                hac_error *err);
+HAC_MUST_USE hac_status hac_status_json_models(const struct hac_server *server, char **ret, size_t *ret_bytes,
+                                               hac_error *err);
+/* Settings of the devices, and where each comes from: {"devices": [...]}. */
+HAC_MUST_USE hac_status hac_status_json_tuning(const struct hac_server *server, char **ret, size_t *ret_bytes,
+                                               hac_error *err);
+HAC_MUST_USE hac_status hac_status_json_problems(const struct hac_server *server, char **ret,
+                                                 size_t *ret_bytes, hac_error *err);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executors: one process per (device, user), started on demand, ended when idle, killed when it hangs. This
+ * module knows which tasks are in flight on each executor and reports their ends to the scheduler. It does
+ * not know jobs. */
+#ifndef SERVER_EXECUTOR_H
+#define SERVER_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/list.h"
+#include "loop/scratch.h"
+#include "planner/plan.h"
+#include "proto/messages.h"
+#include "resources/device.h"
+#include "resources/metrics.h"
+#include "resources/pool.h"
+#include "task_message.h"
+
+#define HAC_EXECUTORS_MAX 64 /* slots; a bit each in a buffer's `executors` */
+
+typedef struct hac_executor hac_executor;
+typedef struct hac_executors hac_executors;
+
+/* A task, or a piece of a range task, that an executor has been given. The scheduler owns it. */
+typedef struct hac_dispatch {
+    hac_link link; /* in hac_executor.in_flight */
+    uint64_t id;
+    hac_executor *executor;
+    void *job;
+    uint64_t job_id; /* for the log */
+    uint32_t task;
+    uint64_t first, count;
+    double predicted; /* seconds */
+    double units;
+    uint64_t sent_ns;
+    uint32_t attempt;
+    /* the dispatch whose failure, or that of any after it, makes the executor skip this one; 0: it was not
+     * sent ahead */
+    uint64_t predecessor;
+    uint32_t plan_device; /* index into the plan's devices */
+    bool together;        /* other devices work on the same range */
+    bool cold;            /* the first of its kind on its executor; the models do not learn from it */
+    bool fresh;           /* pages are faulted in while it runs */
+    bool by_kernels;      /* it runs kernels although the task has a host codelet */
+    bool users_pace;      /* a query on the host: its duration says nothing about the device */
+    double held_seconds;  /* how long it held the device, by hacd's clock; known when it has ended */
+    double limit;         /* time limit in seconds for which its executor was killed; 0: it was not */
+} hac_dispatch;
+
+typedef enum hac_executor_state {
+    HAC_EXECUTOR_STARTING = 0,
+    HAC_EXECUTOR_READY,
+    HAC_EXECUTOR_ENDING /* killed or asked to exit; waiting to be reaped */
+} hac_executor_state;
+
+struct hac_executor {
+    hac_link link;
+    hac_executors *executors;
+    unsigned slot;
+    uint32_t device; /* index */
+    hac_user *user;
+    struct hac_child *child;
+    hac_executor_state state;
+    hac_link in_flight;
+    unsigned n_in_flight;
+    double in_flight_seconds; /* predicted */
+    uint64_t used_ns;         /* when it last had work */
+    uint64_t busy_since_ns;   /* when its oldest task in flight started to run */
+    uint64_t busy_since_cpu;  /* processor time that the process had used then, ns */
+    uint64_t checked_cpu;     /* … and when the task's limit was last found to be over */
+    double more_seconds;      /* added to the limit, because the process waited for a processor */
+    hac_scratch_path scratch;
+    uint64_t warm;         /* bit set of hashes of the kinds of tasks that it has run */
+    bool was_queued;       /* the running task was queued after another one */
+    bool hung;             /* killed because it did not answer */
+    bool has_old_settings; /* its device has other settings now: it takes no more tasks, and leaves */
+    bool started;          /* it has been ready */
+    char fatal[256];       /* its last report before it exited */
+};
+
+/* How a task's executor was lost. */
+typedef struct hac_loss {
+    bool started;    /* the task may have run in part; else it was still waiting */
+    bool counts;     /* the loss counts against the task: it was no SIGKILL from outside */
+    bool for_memory; /* the kernel killed the executor because memory ran out */
+    const char *how; /* how the executor ended, as a predicate: "was ended by signal 9 (Killed)" */
+} hac_loss;
+
+typedef struct hac_executor_events {
+    /* A task has ended, successfully or not. The dispatch is no longer in flight; the callee owns it. */
+    void (*done)(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done);
+    /* The executor died with the task and has been reaped. The dispatch as for `done`. */
+    void (*lost)(void *context, hac_dispatch *dispatch, const hac_loss *loss);
+    /* Memory ran out: the kernel killed an executor that had no task, or there is no memory to start one.
+     * Returns whether a job is held responsible. If not, a failed start counts against the device like any
+     * other. */
+    bool (*starved)(void *context);
+    /* The executor in that slot is gone, with everything that was registered with it. The slot may be reused.
+     */
+    void (*gone)(void *context, unsigned slot);
+    /* A task may be dispatched again: an executor is ready, or one is gone. */
+    void (*changed)(void *context);
+} hac_executor_events;
+
+struct hac_executors {
+    uv_loop_t *loop;
+    hac_devices *devices;
+    hac_users *users;
+    hac_decoder *decoder;
+    hac_deferred_close *closer;
+    hac_link list;
+    hac_executor *slots[HAC_EXECUTORS_MAX];
+    const char *program;           /* path of hac-executor */
+    const char *program_directory; /* where device binaries are */
+    const char *scratch_directory; /* parent of each executor's private directory */
+    double hang_seconds;           /* time limit of a task: this long, */
+    double hang_factor;            /* or this many times its prediction, whichever is more */
+    double idle_seconds;
+    hac_executor_events events;
+    void *context;
+    uv_timer_t watch;      /* rings when a running task may have exceeded its limit */
+    uint64_t watch_ns;     /* when `watch` rings; 0: it is not set */
+    uint64_t n_dispatches; /* so far; dispatches are numbered from 1 */
+    uint64_t restarts;     /* deaths seen, for the metrics */
+    int64_t oom_kills;     /* kernel kills for lack of memory that were reported, or are of other processes */
+    int64_t oom_seen;      /* all such kills at `oom_seen_ns` */
+    uint64_t oom_seen_ns;
+    uint64_t starved_ns; /* when the kernel last killed an executor for lack of memory; 0: never */
+    hac_metrics *metrics;
+};
+
+/* The user's executor for a device. Starts one if there is none. HAC_AGAIN: it is held back (back-off), or
+ * all slots are taken by busy executors. Repeated failed starts quarantine the device. `err` must not be
+ * NULL. */
+HAC_MUST_USE hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user,
+                                         hac_executor **ret, hac_error *err);
+
+/* The user's executor for a device; NULL: there is none, or it is ending. */
+hac_executor *hac_executor_find(const hac_executors *executors, uint32_t device, const hac_user *user);
+
+/* Whether another task of `predicted` seconds may be queued. One task runs and one waits; of short tasks, up
+ * to a millisecond's worth may wait. */
+bool hac_executor_has_room(const hac_executor *executor, double predicted);
+
+/* Gives the executor a task. Buffers that it has not mapped yet are registered first. */
+void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, hac_task_message *message);
+/* Sends the batched tasks that are still held back. */
+void hac_executors_flush(hac_executors *executors);
+
+void hac_executor_forget_descriptor(hac_executor *executor, uint64_t descriptor);
+
+/* Tells every executor that has the buffer mapped to unmap it. */
+void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buffer);
+
+/* Initialises the timer that kills hung tasks in time. */
+void hac_executors_init_watch(hac_executors *executors);
+
+/* Kills executors that hang, ends idle ones. Called a few times a second. */
+void hac_executors_check(hac_executors *executors);
+
+/* hac_executors_kill_all kills all executors. hac_executors_leave_device ends those of a device once they are
+ * idle. */
+void hac_executors_kill_all(hac_executors *executors);
+void hac_executors_leave_device(hac_executors *executors, uint32_t device);
+
+/* Whether memory has run out recently: nothing should be kept for reuse then. */
+bool hac_executors_starve(const hac_executors *executors);
+
+/* Whether the device has an executor, even one that is ending. */
+bool hac_executors_at(const hac_executors *executors, uint32_t device);
+
+/* Predicted seconds in flight on a device, over all its executors. */
+double hac_executors_backlog(const hac_executors *executors, uint32_t device);
+
+#endif

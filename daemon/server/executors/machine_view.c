@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "machine_view.h"
+
+const hac_machine *hac_machine_view_now(hac_machine_view *view)
+{
+    if (view->stale) {
+        hac_devices_to_machine(view->devices, view->models, &view->machine);
+        view->stale = false;
+    }
+    for (size_t i = 0; i < view->devices->count; i++) {
+        view->machine.devices[i].usable = hac_device_usable(view->devices->items[i]);
+        view->machine.devices[i].block_items = view->devices->items[i]->block_items;
+        view->machine.devices[i].backlog = hac_executors_backlog(view->executors, (uint32_t)i);
+    }
+    return &view->machine;
+}

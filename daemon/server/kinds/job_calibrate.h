@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calibrate: a job over random keys that measures devices.
+ *
+ * It sorts every type at several sizes, on each device alone and on all of them together. It groups tables of
+ * few to many keys by kernels on each device and by host codelets on each CPU. The models keep the results,
+ * and the report (JSON) has the break-even sizes.
+ */
+#ifndef SERVER_JOB_CALIBRATE_H
+#define SERVER_JOB_CALIBRATE_H
+
+#include "submission.h"
+
+/* Submits a calibration, or the search of settings that the request asks for (job_tune.h). */
+HAC_MUST_USE hac_status hacd_job_calibrate_submit(hac_submission *from, hac_error *err);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_query.h"
+
+#include <string.h>
+
+#include "base/query_layout.h"
+#include "query_run.h"
+
+/* ---- plans -------------------------------------------------------------------------------------------- */
+
+static hac_status next_plan(hacd_job *job, hac_error *err)
+{
+    if (hac_devices_usable(job->jobs->devices) == 0)
+        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
+                        hac_devices_why_none(job->jobs->devices));
+    return hac_query_run_next_plan(job, hacd_job_allowed_devices(job), err);
+}
+
+static void ended(hacd_job *job)
+{
+    const hacd_query *state = hac_query_of(job);
+    if (state->totals.rows > 0)
+        job->items = state->totals.rows;
+}
+
+/* ---- the receipt -------------------------------------------------------------------------------------- */
+
+static void receipt(const hacd_job *job, hac_text *text)
+{
+    const hacd_query *state = hac_query_of(job);
+    hac_json_open(text, "query", '{');
+    hac_query_run_receipt(job, text);
+    hac_json_close(text, '}');
+    if (!state->parquet && !state->spec.table)
+        hac_splice_buffers_json(&job->splice, NULL, text);
+}
+
+static hac_status over_limit(hacd_job *job, uint64_t needed, hac_error *err)
+{
+    const hac_query_spec *spec = &hac_query_of(job)->spec;
+    uint64_t input = spec->place == HAC_QUERY_IN_BUFFER ? spec->input_bytes : 0;
+    return hac_query_lacks_memory(spec, (double)(needed > input ? needed - input : 0), err);
+}
+
+/* ---- submission --------------------------------------------------------------------------------------- */
+
+hac_status hac_query_plan_read(const Hac__Client__PlanQuery *request, hac_query_spec *ret, hac_error *err)
+{
+    memset(ret, 0, sizeof *ret);
+    hac_query_spec_read(request->spec, ret);
+    ret->place = request->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_BUFFER ? HAC_QUERY_IN_BUFFER
+                 : request->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA ? HAC_QUERY_INLINE
+                                                                              : HAC_QUERY_IN_FILES;
+    ret->n_sources = request->n_sources;
+    for (size_t i = 0; i < request->n_sources; i++) {
+        ret->sources[i] = ret->files[i] = request->sources[i];
+        ret->bytes += request->sources[i];
+    }
+    ret->input_bytes = ret->bytes;
+    if (ret->place == HAC_QUERY_INLINE && ret->bytes > HAC_QUERY_DATA_MAX)
+        return hac_fail(err, HAC_INVALID, "%llu bytes are too many for a message",
+                        (unsigned long long)ret->bytes);
+    return HAC_OK;
+}
+
+static hac_status take_input(hac_session *session, hacd_job *job, const Hac__Client__Input *input,
+                             size_t index, hac_frame *frame, hac_error *err)
+{
+    hacd_query *state = hac_query_of(job);
+    state->names[index] = strdup(input->name);
+    if (state->names[index] == NULL)
+        return hac_fail_no_memory(err);
+    const char *name = input->name[0] != '\0' ? input->name : "the input";
+    switch (input->where_case) {
+    case HAC__CLIENT__INPUT__WHERE_BUFFER:
+        state->spec.place = HAC_QUERY_IN_BUFFER;
+        job->input_offset = input->offset;
+        return hac_submission_take_buffer(session, input->buffer, input->offset, input->bytes, "input",
+                                          &job->input, err);
+    case HAC__CLIENT__INPUT__WHERE_DESCRIPTOR:
+        state->spec.place = HAC_QUERY_IN_FILES;
+        job->from_descriptor = true;
+        if (input->offset != 0)
+            return hac_fail(err, HAC_INVALID, "%s: queries read files from their beginning", name);
+        return hac_submission_take_descriptor(job, input, name, frame, err);
+    default:
+        state->spec.place = HAC_QUERY_INLINE;
+        return hac_query_keep_bytes(&state->source, &state->source_bytes, &input->data)
+                   ? HAC_OK
+                   : hac_fail_no_memory(err);
+    }
+}
+
+static void name_job(hacd_job *job, const Hac__Client__SubmitQuery *request)
+{
+    const char *first = request->inputs[0]->name;
+    if (request->n_inputs == 1)
+        snprintf(job->name, sizeof job->name, "%s", first);
+    else
+        snprintf(job->name, sizeof job->name, "%.200s and %zu more", first, request->n_inputs - 1);
+}
+
+static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
+{
+    const Hac__Client__SubmitQuery *request = from->request->submit_query;
+    hac_status status = hac_query_run_take_spec(job, request->spec, err);
+    if (status != HAC_OK)
+        return status;
+    hac_query_spec *spec = &hac_query_of(job)->spec;
+    name_job(job, request);
+    spec->n_sources = request->n_inputs;
+    for (size_t i = 0; i < request->n_inputs && status == HAC_OK; i++) {
+        spec->sources[i] = spec->table ? request->spec->rows : request->inputs[i]->bytes;
+        spec->files[i] = request->inputs[i]->bytes;
+        spec->input_bytes += request->inputs[i]->bytes;
+        status = take_input(from->session, job, request->inputs[i], i, from->frame, err);
+    }
+    if (status != HAC_OK)
+        return status;
+    job->bytes_in = spec->input_bytes;
+    spec->bytes = spec->input_bytes;
+    job->items = spec->table ? spec->sources[0] : spec->bytes;
+    /* A description is answered by its result, wherever its source lies. */
+    from->inline_input = spec->place == HAC_QUERY_INLINE ||
+                         request->spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS;
+    snprintf(from->what, sizeof from->what, "%s of %llu bytes of %s", request->spec->sort ? "sort" : "query",
+             (unsigned long long)job->bytes_in, spec->format != NULL ? spec->format : "data");
+    return HAC_OK;
+}
+
+#define QUERY_KIND(name)                                                                                     \
+    {                                                                                                        \
+        .flow = name, .state_bytes = sizeof(hac_query_holder), .fill = fill, .next_plan = next_plan,         \
+        .task_done = hac_query_run_task_done, .did_all = hac_query_run_did_all,                              \
+        .task_ended = hac_query_run_task_ended, .task_failed = hac_query_run_task_failed,                    \
+        .receipt = receipt, .free_state = hac_query_run_end, .ended = ended, .over_limit = over_limit,       \
+        .has_result = true, .sets_result_bytes = true, .user_errors = true, .in_order = true                 \
+    }
+
+static const hacd_job_kind query_kind = QUERY_KIND("mapreduce"), parquet_kind = QUERY_KIND("parquet");
+
+hac_status hacd_job_query_submit(hac_submission *from, hac_error *err)
+{
+    const Hac__Client__SubmitQuery *request = from->request->submit_query;
+    bool parquet = request->spec->source->format == HAC_INPUT_PARQUET;
+    return hac_submission_submit(from, parquet ? &parquet_kind : &query_kind, request->options, err);
+}

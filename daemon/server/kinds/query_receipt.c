@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/query_layout.h"
+#include "query_run.h"
+
+static bool selects_rows(const hacd_job *job)
+{
+    return job->plan != NULL && strcmp(job->plan->query.engine, "rows") == 0;
+}
+
+/* Of partials and their merge, which only aggregation in chunks has. */
+static void add_aggregation(const hacd_query *state, const hac_query_info *query, hac_text *text)
+{
+    const hac_query_totals *totals = &state->totals;
+    hac_json_unsigned(text, "groups_in_partials", totals->partial_groups);
+    hac_json_unsigned(text, "partitions", query->partitions);
+    hac_json_unsigned(text, "passes", query->passes);
+    hac_json_unsigned(text, "region_bytes", query->region);
+    hac_json_unsigned(text, "region_bytes_needed", totals->needed);
+}
+
+void hac_query_run_receipt(const hacd_job *job, hac_text *text)
+{
+    const struct hacd_query *state = hac_query_of(job);
+    const hac_query_totals *totals = &state->totals;
+    hac_json_string(text, "input_format", state->spec.format);
+    hac_json_string(text, "output_format", state->output);
+    hac_json_unsigned(text, "sources", state->spec.n_sources);
+    hac_json_unsigned(text, "rows_read", totals->rows);
+    hac_json_unsigned(text, "rows_kept", totals->kept);
+    hac_json_unsigned(text, "rows_skipped", totals->skipped);
+    if (!selects_rows(job)) {
+        hac_json_unsigned(text, "groups", totals->groups);
+        hac_json_unsigned(text, "plans_too_small", state->tries);
+    }
+    hac_json_unsigned(text, "rows_out", totals->result_rows);
+    if (job->plan != NULL && job->plan->query.engine[0] != '\0') {
+        const hac_query_info *query = &job->plan->query;
+        hac_json_string(text, "engine", query->engine);
+        hac_json_string(text, "remark", query->remark[0] != '\0' ? query->remark : NULL);
+        if (strcmp(query->engine, "whole") != 0)
+            hac_json_unsigned(text, "chunks", query->chunks);
+        if (strcmp(query->engine, "host") == 0 || strcmp(query->engine, "device") == 0)
+            add_aggregation(state, query, text);
+        if (state->parquet)
+            hac_parquet_footers_json(totals->reading, text);
+        if (strcmp(query->engine, "device") == 0 || strcmp(query->engine, "mixed") == 0)
+            hac_hash_figures_json(&query->hash, query->hot_keys, text);
+    }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Users and their accounts. Everything that is held for a user is charged here, by uid and not by connection,
+ * as dbus-broker does. Each user has limits of their own. Of what all users share (RAM, descriptors), no user
+ * may hold more than a fair share of what the others have left. With n users who hold something, counting the
+ * one who asks, a charge is granted as long as
+ *
+ * held + amount <= (free + held) / max(2, n)
+ *
+ * So a single user never takes more than half, and a user who joins n others gets 1/(n + 1) of what is free
+ * then, whatever the others do. Every charge is released in the end; hac_users_deinit asserts it.
+ *
+ * Device time is shared by fair queueing of weighted device-seconds (hac_user_spend): the user with the
+ * smallest virtual time is next (fair_share.h).
+ */
+#ifndef SERVER_USER_H
+#define SERVER_USER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/list.h"
+#include "config/daemon_config.h"
+
+#define HAC_USER_DEVICES_MAX 32
+
+typedef enum hacd_slot {
+    HAC_SLOT_MEMORY = 0, /* bytes of pool buffers, and of data inside messages */
+    HAC_SLOT_DESCRIPTORS,
+    HAC_SLOT_CONNECTIONS,
+    HAC_SLOT_JOBS,
+    HAC_SLOTS
+} hacd_slot;
+
+typedef struct hac_user hac_user;
+typedef struct hac_users hac_users;
+struct hac_pool_buffer;
+
+struct hac_user {
+    hac_link link; /* in hac_users.list */
+    hac_users *users;
+    uid_t uid;
+    char learner[12]; /* the uid as text */
+    gid_t *groups;    /* as the kernel reported at the last connect */
+    size_t n_groups;
+    unsigned references; /* sessions, jobs and executors */
+    hac_user_limits limits;
+    uint64_t held[HAC_SLOTS];
+    uint64_t refused[HAC_SLOTS]; /* refused charges, for the metrics */
+    struct {                     /* the last one of them */
+        hacd_slot slot;
+        bool hopeless; /* the amount alone exceeds what this user can ever have */
+    } refusal;
+    hac_link buffers, idle; /* pool buffers in use, and idle ones (pool.h) */
+    hac_link reservations;  /* of the pool's memory (pool.h) */
+    uint32_t active_jobs;   /* jobs whose tasks are handed out */
+    uint32_t jobs_alone;    /* jobs that must be the user's only active one (hacd_job_set_alone) */
+    uint32_t ended_jobs;    /* jobs whose records are kept */
+    double device_seconds;  /* used, weighted by the devices' speed */
+    uint32_t asked, waits;  /* bit masks of devices: asked for in this round; waiting since the last round */
+    uint64_t waits_since_ns[HAC_USER_DEVICES_MAX];
+    double backlog; /* seconds of the user's waiting jobs, as admission.c adds them up */
+    bool had_turn;  /* in this round */
+    /* virtual time: device-seconds used, divided by the share, plus where the others were when the user came
+     */
+    double virtual_time;
+    struct { /* hacd's own time for the user (session.c) */
+        uint64_t turn, spent_ns;
+        uint64_t gate, oldest_waiting; /* turns of the loop in which sessions were last served */
+    } loop;
+};
+
+struct hac_users {
+    hac_link list;
+    uint64_t total[HAC_SLOTS]; /* what all users together may hold */
+    uint64_t held[HAC_SLOTS];
+    uint32_t holders[HAC_SLOTS]; /* number of users who hold some */
+    hac_user_limits limits;      /* of a new user, until the configuration says otherwise */
+    uint32_t next_buffer;
+    /* Called before a buffer's memory is freed, so that executors forget the buffer. */
+    void (*forget)(void *context, struct hac_pool_buffer *buffer);
+    /* Takes over the memfd, frees its pages (clients may still have it mapped) and closes it. That takes a
+     * tenth of a second per GiB, so it must not happen on the loop. NULL: it happens at once. */
+    void (*discard)(void *context, int fd, uint64_t bytes);
+    void *context;
+};
+
+void hac_users_init(hac_users *users, const uint64_t total[HAC_SLOTS], const hac_user_limits *limits,
+                    void (*forget)(void *context, struct hac_pool_buffer *buffer), void *context);
+/* Asserts that nothing is held any more. */
+void hac_users_deinit(hac_users *users);
+
+/* Returns the user of that uid with one more reference, and creates it if necessary. */
+HAC_MUST_USE hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *err);
+/* Takes ownership of `groups`. */
+void hac_user_set_groups(hac_user *user, gid_t *groups, size_t n_groups);
+void hac_user_ref(hac_user *user);
+/* Without references, the user and its warm pool stay until hac_pool_trim finds the pool empty. */
+void hac_user_unref(hac_user *user);
+/* Frees a user; asserts that it holds nothing. */
+void hac_user_free(hac_user *user);
+
+/* Charges an amount. HAC_REFUSED: over the user's own limit, or over a fair share of the total. */
+HAC_MUST_USE hac_status hac_user_charge(hac_user *user, hacd_slot slot, uint64_t amount, hac_error *err);
+void hac_user_release(hac_user *user, hacd_slot slot, uint64_t amount);
+/* HAC_REFUSED for memory that would be available if the user's jobs had not reserved `aside` bytes of it
+ * (pool.h). */
+HAC_MUST_USE hac_status hac_user_refuse_aside(hac_user *user, hacd_slot slot, uint64_t amount, uint64_t aside,
+                                              hac_error *err);
+/* The most that the user can ever hold, if nobody holds anything. */
+uint64_t hac_user_max(const hac_user *user, hacd_slot slot);
+/* How much would be granted if the user released `own` and the others released `others`. */
+uint64_t hac_user_available(const hac_user *user, hacd_slot slot, uint64_t own, uint64_t others);
+
+/* Whether the user may connect at all. */
+bool hac_user_has_access(const hac_user *user);
+/* Whether the user is root, or hacd runs as this user. */
+bool hac_user_is_administrator(const hac_user *user);
+/* The suffix of the user's own performance models (hac_ops_spec.learner). Figures that depend on what a
+ * client claims go into these models, so that they do not change the predictions of others. NULL for
+ * administrators, whose figures go into the shared models. */
+const char *hac_user_learner(const hac_user *user);
+
+/* Charges device time, weighted by the device's speed (1: the fastest device). */
+void hac_user_spend(hac_user *user, double seconds);
+/* The user has something to run again. `others` is the smallest virtual time of the other users who have
+ * (INFINITY: nobody). Idle time does not earn credit. */
+void hac_user_activate(hac_user *user, double others);
+
+#endif

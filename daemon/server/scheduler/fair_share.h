@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fair queueing of devices among users. Each device works for one user at a time, so that its time can be
+ * counted and predicted. Users are served by virtual time (start-time fair queueing): the device time that
+ * they have used, weighted by the device's speed and divided by their share. The user with the smallest
+ * virtual time goes first. A user who comes, or comes back, starts where the others are. Tasks are not
+ * interrupted, but a waiting user waits for at most the running task: while somebody waits, nothing long is
+ * queued, and what was queued before runs beside the waiting user's tasks.
+ *
+ * Priorities order the jobs of one user only.
+ */
+#ifndef SERVER_FAIR_SHARE_H
+#define SERVER_FAIR_SHARE_H
+
+#include "executors/executor.h"
+#include "resources/user.h"
+
+/* One round of handing out tasks: begin, then hac_fair_share_next for each user, then end. */
+void hac_fair_share_begin(hac_users *users);
+/* The next user with active jobs in this round; NULL: none is left. */
+hac_user *hac_fair_share_next(hac_users *users);
+void hac_fair_share_end(hac_users *users);
+
+/* Whether the user may give the device another task of `predicted` seconds now. If not, the user counts as
+ * waiting for it. `executor` is the user's, and ready to take a task. */
+bool hac_fair_share_may(const hac_executors *executors, hac_executor *executor, double predicted);
+
+/* The smallest virtual time of users with active jobs; INFINITY: there are none. */
+double hac_fair_share_min_time(const hac_users *users);
+
+/* Predicted seconds in flight on a device for other users. */
+double hac_fair_share_backlog(const hac_executors *executors, uint32_t device, const hac_user *user);
+
+#endif

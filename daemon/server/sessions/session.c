@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memfd.h"
+#include "loop/channel.h"
+
+#define SESSION_QUEUE_MAX         (256u * 1024) /* bytes that a client may leave unread */
+#define SESSION_BATCH             4
+#define ADMINISTRATOR_CONNECTIONS 16   /* for administrators whose limit is 0 */
+#define UNREAD_SECONDS_MAX        10.0 /* how long a message may wait for a client that reads nothing */
+/* how long hacd works for one user before it is the others' turn */
+#define TURN_NS          2000000u
+#define SILENT_TICKS_MAX 20 /* five seconds for a client to send its hello */
+
+/* One user's requests must not take the loop from the others. After TURN_NS of work for a user, the user's
+ * other sessions wait for the next turn. Then the sessions that were served the longest time ago go first. */
+static bool may_serve(void *context)
+{
+    hac_session *session = context;
+    hac_user *user = session->user;
+    uint64_t turn = session->sessions->turn;
+    if (user->loop.turn != turn) {
+        user->loop.gate = user->loop.turn + 1 == turn ? user->loop.oldest_waiting : UINT64_MAX;
+        user->loop.turn = turn;
+        user->loop.oldest_waiting = UINT64_MAX;
+        user->loop.spent_ns = 0;
+    }
+    if (user->loop.spent_ns <= TURN_NS && session->served_turn <= user->loop.gate) {
+        session->served_turn = turn;
+        return true;
+    }
+    if (session->served_turn < user->loop.oldest_waiting)
+        user->loop.oldest_waiting = session->served_turn;
+    return false;
+}
+
+static hac_status check_pending(const hac_session *session, const hac_frame *frame, hac_error *err)
+{
+    size_t pending =
+        frame->n_fds > 0 ? hac_deferred_close_pending(session->sessions->closer, session->user->uid) : 0;
+    if (pending <= HAC_DEFERRED_CLOSE_MAX)
+        return HAC_OK;
+    return hac_fail(err, HAC_REFUSED,
+                    "%zu descriptors that you passed before cannot be closed: their file systems or peers do "
+                    "not answer",
+                    pending);
+}
+
+static void handle_frame(hac_session *session, hac_frame *frame)
+{
+    hac_error err = HAC_ERROR_NONE;
+    Hac__Client__Request *request = NULL;
+    if (session->closing)
+        return;
+    hac_status status = check_pending(session, frame, &err);
+    if (status == HAC_OK)
+        status = hac_decode_request(session->sessions->decoder, frame->body, frame->body_bytes, frame->n_fds,
+                                    &request, &err);
+    if (status != HAC_OK) {
+        hac_session_send_failure(session, 0, &err, 0);
+        hac_session_close(session, err.message);
+        return;
+    }
+    session->sessions->handle(session, request, frame);
+}
+
+static void on_frame(void *context, hac_frame *frame)
+{
+    hac_session *session = context;
+    hac_user *user = session->user; /* the session may end; the user lives at least until the next tick */
+    uint64_t began = hac_now_ns();
+    handle_frame(session, frame);
+    user->loop.spent_ns += hac_now_ns() - began;
+}
+
+static void on_lost(void *context, const char *reason)
+{
+    hac_session_close(context, reason);
+}
+
+static hac_status peer_of(int socket, struct ucred *ret, hac_error *err)
+{
+    socklen_t length = sizeof *ret;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, ret, &length) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "the kernel does not identify the client");
+    return HAC_OK;
+}
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+/* The peer's groups, the primary one first, as the kernel reports them: looking names up may block. A kernel
+ * that does not report them leaves only the primary group. */
+static gid_t *groups_of(int socket, gid_t primary, size_t *ret)
+{
+    socklen_t bytes = 0;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE)
+        bytes = 0;
+    gid_t *groups = malloc(sizeof *groups + bytes);
+    *ret = 0;
+    if (groups == NULL)
+        return NULL;
+    groups[0] = primary;
+    if (bytes > 0 && getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &bytes) != 0)
+        bytes = 0;
+    *ret = 1 + bytes / sizeof *groups;
+    return groups;
+}
+
+/* The account of the user that connects, with the limits that the configuration sets for the user and their
+ * groups. */
+static hac_status find_user(hac_sessions *sessions, int socket, const struct ucred *peer, hac_user **ret,
+                            hac_error *err)
+{
+    size_t n_groups = 0;
+    hac_status status = hac_user_get(sessions->users, peer->uid, ret, err);
+    if (status != HAC_OK)
+        return status;
+    gid_t *groups = groups_of(socket, peer->gid, &n_groups);
+    hac_user_set_groups(*ret, groups, n_groups);
+    (*ret)->limits = hac_daemon_config_limits(sessions->config, peer->uid, groups, n_groups);
+    return HAC_OK;
+}
+
+static hac_status session_new(hac_sessions *sessions, int socket, hac_session **ret, hac_error *err)
+{
+    static const hac_channel_events events = {on_frame, on_lost, may_serve};
+    hac_autoclose int owned = socket;
+    struct ucred peer;
+    hac_status status = peer_of(owned, &peer, err);
+    if (status != HAC_OK)
+        return status;
+    hac_session *session = calloc(1, sizeof *session);
+    if (session == NULL)
+        return hac_fail_no_memory(err);
+    session->sessions = sessions;
+    session->pid = peer.pid;
+    session->number = ++sessions->n_accepted;
+    status = find_user(sessions, owned, &peer, &session->user, err);
+    if (status == HAC_OK)
+        status = hac_channel_open(sessions->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH,
+                                  &events, session, (hac_fd_owner){sessions->closer, session->user->uid},
+                                  &session->channel, err);
+    if (status != HAC_OK) {
+        if (session->user != NULL)
+            hac_user_unref(session->user);
+        free(session);
+        return status;
+    }
+    hac_list_append(&sessions->list, &session->link);
+    sessions->count++;
+    sessions->metrics->accepted++;
+    *ret = session;
+    return HAC_OK;
+}
+
+/* Root and the service's own user administer hacd, whatever the limits say about their jobs. */
+static bool has_access(const hac_session *session)
+{
+    const hac_user *user = session->user;
+    return hac_user_has_access(user) || hac_user_is_administrator(user);
+}
+
+/* Counts the connection. An administrator is let in even with a limit of 0. */
+static hac_status admit(hac_session *session, hac_error *err)
+{
+    hac_user *user = session->user;
+    if (!has_access(session))
+        return hac_fail(err, HAC_REFUSED,
+                        "uid %u has no access to this machine's devices; its administrator gives it in "
+                        "hacd.yaml (max_jobs, max_connections, users)",
+                        user->uid);
+    if (user->limits.connections == 0)
+        user->limits.connections = ADMINISTRATOR_CONNECTIONS;
+    hac_status status = hac_user_charge(user, HAC_SLOT_CONNECTIONS, 1, err);
+    session->counted = status == HAC_OK;
+    return status;
+}
+
+void hac_session_accept(hac_sessions *sessions, int socket)
+{
+    hac_session *session = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (session_new(sessions, socket, &session, &err) != HAC_OK) {
+        sessions->metrics->refused_connections[HAC_REFUSAL_ERROR]++;
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_CONNECTION_REFUSED, NULL, "%s", err.message);
+        return;
+    }
+    hac_status status = admit(session, &err);
+    if (status != HAC_OK) {
+        sessions->metrics->refused_connections[HAC_REFUSAL_LIMIT]++;
+        hac_session_send_failure(session, 0, &err, status == HAC_REFUSED && has_access(session) ? 1.0 : 0);
+        const hac_log_subject about = {session->user->uid, 0, NULL};
+        hac_log_record(HAC_LOG_INFO, HAC_EVENT_CONNECTION_REFUSED, &about,
+                       "connection of uid %u, pid %d is refused: %s", session->user->uid, (int)session->pid,
+                       err.message);
+        hac_session_close(session, NULL);
+    }
+}
+
+void hac_session_close(hac_session *session, const char *why)
+{
+    if (session->closing)
+        return;
+    session->closing = true;
+    hac_sessions *sessions = session->sessions;
+    if (why != NULL) {
+        sessions->metrics->cut++;
+        hac_log_subject about = {session->user->uid, 0, NULL};
+        hac_log_record(HAC_LOG_INFO, HAC_EVENT_CONNECTION, &about, "connection of uid %u, pid %d ends: %s",
+                       session->user->uid, (int)session->pid, why);
+    }
+    hac_channel_close(session->channel);
+    sessions->closed(session);
+    for (size_t i = 0; i < session->n_handles; i++)
+        hac_pool_release(session->handles[i]);
+    free(session->handles);
+    free(session->known);
+    if (session->counted)
+        hac_user_release(session->user, HAC_SLOT_CONNECTIONS, 1);
+    hac_user_unref(session->user);
+    hac_list_remove(&session->link);
+    sessions->count--;
+    sessions->idle_since_ns = uv_hrtime();
+    free(session);
+}
+
+void hac_sessions_check(hac_sessions *sessions)
+{
+    hac_session *session = NULL;
+    hac_list_for_each (session, &sessions->list, hac_session, link)
+        if (!session->greeted && ++session->silent_ticks > SILENT_TICKS_MAX)
+            hac_session_close(session, "it did not greet in time");
+        else if (hac_channel_stalled_seconds(session->channel) > UNREAD_SECONDS_MAX)
+            hac_session_close(session, "it does not read its messages");
+}
+
+/* ---- what the client has mapped ----------------------------------------------------------------------- */
+
+static size_t position(const hac_session *session, uint32_t id)
+{
+    size_t low = 0, high = session->n_known;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (session->known[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool knows(const hac_session *session, uint32_t id)
+{
+    size_t at = position(session, id);
+    return at < session->n_known && session->known[at] == id;
+}
+
+/* If this fails, the memfd is merely sent again. */
+static void learn(hac_session *session, uint32_t id)
+{
+    if (session->n_known == session->known_room) {
+        size_t room = session->known_room == 0 ? 16 : session->known_room * 2;
+        uint32_t *known = reallocarray(session->known, room, sizeof *known);
+        if (known == NULL)
+            return;
+        session->known = known;
+        session->known_room = room;
+    }
+    size_t at = position(session, id);
+    memmove(session->known + at + 1, session->known + at, (session->n_known - at) * sizeof *session->known);
+    session->known[at] = id;
+    session->n_known++;
+}
+
+void hac_sessions_forget_buffer(hac_sessions *sessions, const hac_pool_buffer *buffer)
+{
+    hac_session *session = NULL;
+    hac_list_for_each (session, &sessions->list, hac_session, link) {
+        size_t at = position(session, buffer->id);
+        if (at < session->n_known && session->known[at] == buffer->id) {
+            session->n_known--;
+            memmove(session->known + at, session->known + at + 1,
+                    (session->n_known - at) * sizeof *session->known);
+        }
+    }
+}
+
+/* ---- what the client holds ---------------------------------------------------------------------------- */
+
+hac_pool_buffer *hac_session_buffer(const hac_session *session, uint32_t id)
+{
+    for (size_t i = 0; i < session->n_handles; i++)
+        if (session->handles[i]->id == id)
+            return session->handles[i];
+    return NULL;
+}
+
+hac_status hac_session_hold(hac_session *session, hac_pool_buffer *buffer, hac_error *err)
+{
+    if (session->n_handles == session->handles_room) {
+        size_t room = session->handles_room == 0 ? 8 : session->handles_room * 2;
+        hac_pool_buffer **handles = reallocarray(session->handles, room, sizeof *handles);
+        if (handles == NULL)
+            return hac_fail_no_memory(err);
+        session->handles = handles;
+        session->handles_room = room;
+    }
+    session->handles[session->n_handles++] = buffer;
+    return HAC_OK;
+}
+
+bool hac_session_drop(hac_session *session, uint32_t id)
+{
+    for (size_t i = 0; i < session->n_handles; i++) {
+        if (session->handles[i]->id != id)
+            continue;
+        hac_pool_release(session->handles[i]);
+        session->handles[i] = session->handles[--session->n_handles];
+        return true;
+    }
+    return false;
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------ */
+
+void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds,
+                      size_t n_fds)
+{
+    if (!session->closing)
+        hac_channel_send(session->channel, &response->base, fds, n_fds);
+}
+
+void hac_session_send_ok(hac_session *session, uint64_t serial)
+{
+    Hac__Client__Empty empty = HAC__CLIENT__EMPTY__INIT;
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_OK;
+    response.ok = &empty;
+    hac_session_send(session, &response, NULL, 0);
+}
+
+void hac_session_send_failure(hac_session *session, uint64_t serial, const hac_error *err, double retry_after)
+{
+    Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;
+    failure.code = (uint32_t)err->code;
+    failure.message = (char *)(uintptr_t)err->message;
+    failure.retry_after_seconds = retry_after;
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_FAILURE;
+    response.failure = &failure;
+    hac_session_send(session, &response, NULL, 0);
+}
+
+void hac_session_send_text(hac_session *session, uint64_t serial, const char *text, size_t bytes)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_autoclose int fd = -1;
+    Hac__Client__Text body = HAC__CLIENT__TEXT__INIT;
+    body.bytes = bytes;
+    if (bytes <= HAC_INLINE_MAX) {
+        body.text.data = (uint8_t *)(uintptr_t)text;
+        body.text.len = bytes;
+    } else if (hac_memfd_from_text("hac-text", text, bytes, &fd, &err) != HAC_OK) {
+        hac_session_send_failure(session, serial, &err, 0);
+        return;
+    }
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_TEXT;
+    response.text = &body;
+    hac_session_send(session, &response, &fd, fd >= 0 ? 1 : 0);
+}
+
+size_t hac_session_describe_buffer(hac_session *session, hac_pool_buffer *buffer, Hac__Client__Buffer *ret)
+{
+    bool known = knows(session, buffer->id);
+    hac__client__buffer__init(ret);
+    ret->buffer = buffer->id;
+    ret->bytes = buffer->bytes;
+    ret->attached = !known;
+    if (!known)
+        learn(session, buffer->id);
+    return known ? 0 : 1;
+}
+
+void hac_session_send_buffer(hac_session *session, uint64_t serial, hac_pool_buffer *buffer)
+{
+    Hac__Client__Buffer body;
+    size_t n_fds = hac_session_describe_buffer(session, buffer, &body);
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_BUFFER;
+    response.buffer = &body;
+    hac_session_send(session, &response, &buffer->fd, n_fds);
+}
+
+void hac_session_send_split_done(hac_session *session, uint64_t serial, const Hac__Client__SplitDone *done,
+                                 hac_pool_buffer *buffer)
+{
+    Hac__Client__SplitDone answer = *done;
+    Hac__Client__Buffer body;
+    size_t n_fds = 0;
+    if (buffer != NULL) {
+        n_fds = hac_session_describe_buffer(session, buffer, &body);
+        answer.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER;
+        answer.buffer = &body;
+    }
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE;
+    response.split_done = &answer;
+    hac_session_send(session, &response, buffer != NULL ? &buffer->fd : NULL, n_fds);
+}
+
+void hac_session_send_graph_done(hac_session *session, uint64_t serial, uint64_t job, uint64_t graph,
+                                 uint8_t *values, size_t bytes)
+{
+    Hac__Client__GraphDone done = HAC__CLIENT__GRAPH_DONE__INIT;
+    done.job = job;
+    done.graph = graph;
+    done.values = (ProtobufCBinaryData){bytes, values};
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
+    response.graph_done = &done;
+    hac_session_send(session, &response, NULL, 0);
+}

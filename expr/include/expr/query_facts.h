@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a planner needs to know of a compiled query: hacd plans by these numbers and never looks into the
+ * query. */
+#ifndef EXPR_QUERY_FACTS_H
+#define EXPR_QUERY_FACTS_H
+
+#include "expr/query.h"
+
+typedef struct hac_query_facts {
+    uint64_t flags; /* bits of hac_compile_flag (base/query_layout.h) */
+    uint64_t keys;  /* keys of the groups in partials: those of group-by, and x of count(distinct x) */
+    /* Bytes of a group in a partial, or of a row without aggregation; a string counts with 16 bytes. */
+    uint64_t group_bytes;
+    uint64_t output_bytes; /* estimated bytes of an output row */
+    uint64_t output_max;   /* largest bytes of an output row, without the bytes of its texts */
+} hac_query_facts;
+
+/* HAC_INVALID: the query has too many keys or aggregates. */
+HAC_MUST_USE hac_status hac_query_facts_read(const hac_query *query, hac_query_facts *ret, hac_error *err);
+
+#endif

@@ -1,0 +1,871 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "base/input_options.h"
+#include "base/suggest.h"
+#include "language/functions.h"
+#include "program/query_verify.h"
+#include "syntax/types.h"
+
+#define ARENA_BYTES (16u * 1024 * 1024)
+
+HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
+
+/* The first aggregate of an expression, for the position in a message. */
+static const hac_node *find_aggregate(const hac_node *node)
+{
+    for (size_t i = 0; i < node->n_args; i++)
+        if (node->args[i]->aggregates)
+            return find_aggregate(node->args[i]);
+    return node;
+}
+
+#define fail(c, node, ...) hac_expr_fail((node)->source, (node)->at, (c)->err, __VA_ARGS__)
+
+static bool given(const char *text)
+{
+    return text != NULL && text[strspn(text, " \t\r\n\v\f")] != '\0';
+}
+
+/* ---- the columns of the source ---- */
+
+static hac_status all_of_kind(hac_kind kind, const char *const *names, size_t n, hac_schema *ret,
+                              hac_error *err)
+{
+    hac_field *fields = calloc(n, sizeof *fields);
+    if (fields == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        strncpy(fields[i].name, names[i], sizeof fields[i].name - 1);
+        fields[i].type = (hac_value_type){.kind = (uint8_t)kind};
+    }
+    *ret = (hac_schema){fields, n};
+    return HAC_OK;
+}
+
+/* Copies a schema, with room for more fields. */
+static hac_status copy_schema(const hac_schema *from, size_t more, hac_schema *ret, hac_error *err)
+{
+    hac_field *fields = calloc(from->n_fields + more + 1, sizeof *fields);
+    if (fields == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(fields, from->fields, from->n_fields * sizeof *fields);
+    *ret = (hac_schema){fields, from->n_fields};
+    return HAC_OK;
+}
+
+static const char *header_name(const void *list, size_t i)
+{
+    return ((const hac_schema *)list)->fields[i].name;
+}
+
+static hac_status check_header(hac_compiler *c, const hac_schema *header)
+{
+    char there[HAC_SUGGEST_TEXT_MAX];
+    for (size_t i = 0; i < c->schema.n_fields; i++) {
+        const char *name = c->schema.fields[i].name;
+        if (hac_schema_find(header, name, strlen(name)) < 0)
+            return hac_fail(c->err, HAC_INVALID, "--schema: the input has no column '%s'; %s", name,
+                            hac_suggest_text(name, header, header->n_fields, header_name, there));
+    }
+    return HAC_OK;
+}
+
+/* Adds the columns that --schema does not list: in the source's order, with the types that they have there. A
+ * schema that lists all of them keeps its own order. */
+static hac_status add_unlisted(hac_compiler *c, const hac_schema *found)
+{
+    hac_schema listed = c->schema;
+    size_t n = 0;
+    for (size_t i = 0; i < found->n_fields; i++)
+        n += hac_schema_find(&listed, found->fields[i].name, strlen(found->fields[i].name)) < 0;
+    if (n == 0)
+        return HAC_OK;
+    if (n + listed.n_fields > HAC_COLUMNS_MAX)
+        return hac_fail(
+            c->err, HAC_INVALID,
+            "--schema: there are %zu columns with those of the input; up to %d can be read: select "
+            "those that are needed, and list them",
+            n + listed.n_fields, HAC_COLUMNS_MAX);
+    c->schema = (hac_schema){0};
+    hac_status status = copy_schema(found, listed.n_fields, &c->schema, c->err);
+    for (size_t i = 0; i < listed.n_fields && status == HAC_OK; i++) {
+        int at = hac_schema_find(&c->schema, listed.fields[i].name, strlen(listed.fields[i].name));
+        c->schema.fields[at >= 0 ? (size_t)at : c->schema.n_fields++] = listed.fields[i];
+    }
+    hac_schema_clear(&listed);
+    return status;
+}
+
+/* Of a format that always has the same columns. */
+static hac_status own_schema(hac_compiler *c, const hac_format_info *format)
+{
+    hac_status status = hac_schema_parse(format->columns, &c->schema, c->err);
+    size_t n = c->schema.n_fields;
+    if (status == HAC_OK && given(c->text->schema))
+        return hac_fail(c->err, HAC_INVALID,
+                        "--schema: %s has its own column%s: %s%s%s; leave the schema out", format->name,
+                        n > 1 ? "s" : "", c->schema.fields[0].name, n > 1 ? ", " : "",
+                        n > 1 ? c->schema.fields[1].name : "");
+    return status;
+}
+
+static hac_status find_schema(hac_compiler *c, const hac_schema *header)
+{
+    bool schema_given = given(c->text->schema);
+    hac_input_format format = c->text->source.format;
+    if (hac_formats[format].columns != NULL)
+        return own_schema(c, &hac_formats[format]);
+    if (!schema_given && format == HAC_INPUT_LENGTHS)
+        return all_of_kind(HAC_KIND_BYTES, (const char *const[]){"record"}, 1, &c->schema, c->err);
+    if (!schema_given && format == HAC_INPUT_TYPEDBYTES)
+        return all_of_kind(HAC_KIND_STRING, (const char *const[]){"key", "value"}, 2, &c->schema, c->err);
+    bool names = header != NULL && header->n_fields <= HAC_COLUMNS_MAX;
+    if (!schema_given) {
+        if (names && (header->n_fields > 0 || format == HAC_INPUT_PARQUET)) /* a file may have rows only */
+            return copy_schema(header, 0, &c->schema, c->err);
+        if (header != NULL && !names) /* take_named() reports it */
+            return HAC_OK;
+        if (format == HAC_INPUT_JSONL && c->text->source.inferred)
+            return hac_fail(c->err, HAC_FAILED,
+                            "the input has no object to infer columns from; name them with --schema");
+        return hac_fail(
+            c->err, HAC_INVALID,
+            "--schema: say what columns there are, as in 'name:string,price:f64' (csv and tsv with "
+            "a header line need none)");
+    }
+    if (hac_schema_parse(c->text->schema, &c->schema, c->err) != HAC_OK)
+        return hac_error_prefix(c->err, "--schema");
+    if (!names || header->n_fields == 0)
+        return HAC_OK;
+    hac_status status = format == HAC_INPUT_JSONL ? HAC_OK : check_header(c, header);
+    return status == HAC_OK ? add_unlisted(c, header) : status;
+}
+
+/* ---- an input with more columns than a schema may have ---- */
+
+static void mark_named(hac_compiler *c, hac_node *node, const hac_schema *header, bool *ret)
+{
+    if (node == NULL || node->pass == c->pass)
+        return;
+    node->pass = c->pass;
+    int field = node->kind == HAC_NODE_COLUMN ? hac_schema_find(header, node->name, strlen(node->name)) : -1;
+    if (field >= 0)
+        ret[field] = true;
+    for (size_t i = 0; i < node->n_args; i++)
+        mark_named(c, node->args[i], header, ret);
+}
+
+/* Marks the columns that the query names. Returns false if --select has `*`, which is all columns. */
+static bool mark_all_named(hac_compiler *c, const hac_schema *header, bool *ret)
+{
+    bool star = false;
+    c->pass++;
+    mark_named(c, c->where, header, ret);
+    for (size_t i = 0; i < c->n_keys; i++)
+        mark_named(c, c->keys[i].node, header, ret);
+    for (size_t i = 0; i < c->n_selects; i++) {
+        mark_named(c, c->selects[i].node, header, ret);
+        star |= c->selects[i].node->kind == HAC_NODE_STAR;
+    }
+    for (size_t i = 0; i < c->n_orders; i++)
+        mark_named(c, c->orders[i].node, header, ret);
+    return !star;
+}
+
+/* Takes the columns that the query names, and as many others as fit, for messages about unknown names. */
+static hac_status take_named(hac_compiler *c, const hac_schema *header)
+{
+    size_t n = 0, others = HAC_COLUMNS_MAX;
+    if (c->schema.n_fields > 0 || header->n_fields == 0)
+        return HAC_OK;
+    hac_autofree bool *named = calloc(header->n_fields, sizeof *named);
+    hac_field *fields = calloc(HAC_COLUMNS_MAX, sizeof *fields);
+    if (named == NULL || fields == NULL) {
+        free(fields);
+        return hac_fail_no_memory(c->err);
+    }
+    c->schema = (hac_schema){fields, 0};
+    bool few = mark_all_named(c, header, named);
+    for (size_t i = 0; i < header->n_fields && few; i++) {
+        few = !named[i] || others > 0;
+        others -= named[i] && few;
+    }
+    if (!few)
+        return hac_fail(c->err, HAC_INVALID,
+                        "--schema: the input has %zu columns, of which at most %d can be read; name those "
+                        "that are needed",
+                        header->n_fields, HAC_COLUMNS_MAX);
+    for (size_t i = 0; i < header->n_fields; i++) {
+        if (!named[i] && others == 0)
+            continue;
+        others -= !named[i];
+        fields[n++] = header->fields[i];
+    }
+    c->schema.n_fields = n;
+    return HAC_OK;
+}
+
+static hac_status check_options(const hac_query_text *text, hac_error *err)
+{
+    const hac_source_options *source = &text->source;
+    const char *const texts[] = {text->schema, text->where, text->group_by, text->select, text->order_by};
+    const char *const names[] = {"--schema", "--where", "--group-by", "--select", "--order-by"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] != NULL && strnlen(texts[i], HAC_EXPRESSION_MAX + 1) > HAC_EXPRESSION_MAX)
+            return hac_fail(err, HAC_INVALID, "%s: longer than %d bytes", names[i], HAC_EXPRESSION_MAX);
+    if (source->format <= HAC_INPUT_NONE || source->format >= HAC_INPUT_END)
+        return hac_fail(err, HAC_INVALID,
+                        "--parse: the input's format is not known; give one of csv tsv jsonl lines words kv "
+                        "fixed lengths typedbytes");
+    return hac_input_options_check(source->format, &source->options, err);
+}
+
+/* ---- reading and checking ---- */
+
+static unsigned select_flags(const hac_compiler *c)
+{
+    return HAC_ITEM_NAMES | HAC_ITEM_STAR | (c->text->select_only ? HAC_ITEM_BARE_NAMES : 0u);
+}
+
+static hac_status parse_all(hac_compiler *c)
+{
+    hac_status status = HAC_OK;
+    hac_parser *p = &c->parser;
+    if (given(c->text->where))
+        status = hac_parse_expression(p, &c->where_source, &c->where);
+    if (status == HAC_OK && given(c->text->group_by))
+        status =
+            hac_parse_items(p, &c->group_source, HAC_ITEM_NAMES, HAC_QUERY_KEYS_MAX, c->keys, &c->n_keys);
+    if (status == HAC_OK && given(c->text->select))
+        status = hac_parse_items(p, &c->select_source, select_flags(c), HAC_PROGRAM_OUTPUTS_MAX, c->selects,
+                                 &c->n_selects);
+    if (status == HAC_OK && given(c->text->order_by))
+        status =
+            hac_parse_items(p, &c->order_source, HAC_ITEM_DIRECTIONS, HAC_ORDER_MAX, c->orders, &c->n_orders);
+    return status;
+}
+
+/* A name that is not a column may be the name of one of the first `n` keys and items of select. */
+static void allow_names(hac_compiler *c, size_t n)
+{
+    memcpy(c->names, c->keys, c->n_keys * sizeof *c->names);
+    memcpy(c->names + c->n_keys, c->selects, c->n_selects * sizeof *c->names);
+    c->checker.outputs = c->names;
+    c->checker.n_outputs = n;
+    c->checker.outputs_last = true;
+}
+
+static hac_status check_where(hac_compiler *c)
+{
+    char type[HAC_VALUE_TYPE_NAME_MAX];
+    if (c->where == NULL)
+        return HAC_OK;
+    allow_names(c, c->n_keys + c->n_selects);
+    if ((c->where = hac_check(&c->checker, c->where)) == NULL)
+        return c->parser.status;
+    if (c->where->aggregates)
+        return fail(c, find_aggregate(c->where), "'%s' aggregates rows, and --where tests each row by itself",
+                    find_aggregate(c->where)->name);
+    if (c->where->type.kind != HAC_KIND_BOOL && c->where->type.kind != HAC_KIND_NONE)
+        return hac_expr_fail(&c->where_source, 0, c->err, "a condition is true or false, and this is %s",
+                             hac_value_type_name(c->where->type, type));
+    return HAC_OK;
+}
+
+static hac_status check_item(hac_compiler *c, hac_item *item)
+{
+    hac_node *node = hac_check(&c->checker, item->node);
+    if (node == NULL)
+        return c->parser.status;
+    if (node->type.kind == HAC_KIND_NONE)
+        return hac_expr_fail(item->source, item->first, c->err,
+                             "null has no type here; write cast(null as i64)");
+    item->node = node;
+    return HAC_OK;
+}
+
+/* A query also has groups if only --order-by has an aggregate. This must be known before the outputs are
+ * made, when names of outputs are not resolved yet, so the function looks at the unchecked tree. */
+static bool calls_aggregate(hac_compiler *c, hac_node *node)
+{
+    if (node->pass == c->pass)
+        return false;
+    node->pass = c->pass;
+    if (node->kind == HAC_NODE_CALL && hac_name_is_aggregate(node->name))
+        return true;
+    for (size_t i = 0; i < node->n_args; i++)
+        if (calls_aggregate(c, node->args[i]))
+            return true;
+    return false;
+}
+
+/* The item of select with that number, counted from 1. */
+static hac_status numbered(hac_compiler *c, const hac_item *number, hac_item *ret)
+{
+    __int128 n = number->node->literal.integer;
+    if (n < 1 || n > (__int128)c->n_selects || c->selects[n - 1].node->kind == HAC_NODE_STAR)
+        return hac_expr_fail(number->source, number->first, c->err,
+                             "a number is the place of an item of --select, 1 to %zu; * has none",
+                             c->n_selects);
+    *ret = c->selects[n - 1];
+    return HAC_OK;
+}
+
+static bool is_number(const hac_node *node)
+{
+    return node->kind == HAC_NODE_LITERAL && !node->literal.null && hac_kind_is_integer(node->type.kind);
+}
+
+/* Whether the list is the word `all`, which is no column's name. */
+static bool is_all(const hac_compiler *c, const hac_item *items, size_t n)
+{
+    const hac_node *node = items[0].node;
+    return n == 1 && node->kind == HAC_NODE_COLUMN && !node->quoted && strcasecmp(node->name, "all") == 0 &&
+           hac_schema_find(&c->schema, node->name, node->n_name) < 0;
+}
+
+/* `group by all`: all items of select without aggregates. Returns whether that is asked for. */
+static bool group_by_all(hac_compiler *c)
+{
+    if (!is_all(c, c->keys, c->n_keys))
+        return false;
+    c->n_keys = 0;
+    c->pass++;
+    for (size_t i = 0; i < c->n_selects && c->n_keys < HAC_QUERY_KEYS_MAX; i++) {
+        hac_node *item = c->selects[i].node;
+        bool key = item->kind != HAC_NODE_STAR && item->kind != HAC_NODE_LITERAL && !calls_aggregate(c, item);
+        if (key)
+            c->keys[c->n_keys++] = c->selects[i];
+    }
+    return true;
+}
+
+static hac_status check_key(hac_compiler *c, hac_item *item)
+{
+    hac_status status = is_number(item->node) ? numbered(c, item, item) : HAC_OK;
+    return status == HAC_OK ? check_item(c, item) : status;
+}
+
+static hac_status check_keys(hac_compiler *c)
+{
+    c->checker.outputs = c->selects;
+    c->checker.n_outputs = c->n_selects;
+    c->checker.outputs_last = true;
+    size_t n = 0;
+    if (c->n_keys > 0)
+        (void)group_by_all(c);
+    for (size_t i = 0; i < c->n_keys; i++) {
+        hac_item *item = &c->keys[i];
+        const hac_item given_item = *item; /* a number stands for an item of --select */
+        hac_status status = check_key(c, item);
+        if (status != HAC_OK)
+            return status;
+        if (item->node->aggregates)
+            return hac_expr_fail(given_item.source, given_item.first, c->err,
+                                 "an aggregate cannot be a group's key");
+        if (item->node->kind == HAC_NODE_LITERAL)
+            return hac_expr_fail(item->source, item->first, c->err,
+                                 "a constant makes no groups; write the column's name or an expression");
+        bool repeated = false;
+        for (size_t j = 0; j < n; j++)
+            repeated |= hac_node_equal(c->keys[j].node, item->node);
+        if (!repeated)
+            c->keys[n++] = *item;
+    }
+    c->n_keys = n;
+    c->checker.outputs = NULL;
+    c->checker.n_outputs = 0;
+    return HAC_OK;
+}
+
+/* A name that is not a column may be the name of a key, or of an item before. */
+static hac_status check_selects(hac_compiler *c)
+{
+    for (size_t i = 0; i < c->n_selects; i++) {
+        if (c->selects[i].node->kind == HAC_NODE_STAR)
+            continue;
+        allow_names(c, c->n_keys + i);
+        hac_status status = check_item(c, &c->selects[i]);
+        if (status != HAC_OK)
+            return status;
+        c->aggregated |= c->selects[i].node->aggregates;
+    }
+    c->checker.outputs = NULL;
+    c->checker.n_outputs = 0;
+    return HAC_OK;
+}
+
+/* ---- output columns ---- */
+
+/* The text of the item, with single blanks; a text that is too long is cut. */
+static const char *own_text(hac_compiler *c, const hac_item *item)
+{
+    if (item->node->kind == HAC_NODE_COLUMN)
+        return item->node->name;
+    char *name = hac_arena_alloc(&c->arena, HAC_FIELD_NAME_MAX);
+    if (name == NULL)
+        return NULL;
+    const char *text = item->source->text;
+    size_t used = 0, end = item->end;
+    char quote = '\0';
+    while (end > item->first && strchr(" \t\r\n\v\f", text[end - 1]) != NULL)
+        end--;
+    for (size_t i = item->first; i < end && used < HAC_FIELD_NAME_MAX - 1; i++) {
+        bool blank = quote == '\0' && strchr(" \t\r\n\v\f", text[i]) != NULL;
+        if (blank && used > 0 && name[used - 1] == ' ')
+            continue;
+        if (text[i] == quote)
+            quote = '\0';
+        else if (quote == '\0' && (text[i] == '"' || text[i] == '\''))
+            quote = text[i];
+        name[used++] = blank ? ' ' : text[i];
+    }
+    if (used == HAC_FIELD_NAME_MAX - 1) { /* do not cut in the middle of a character */
+        used -= 3;
+        while (used > 0 && ((unsigned char)name[used] & 0xc0) == 0x80)
+            used--;
+        memcpy(name + used, "...", 4);
+    }
+    return name;
+}
+
+static hac_output_column *output_named(hac_compiler *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_outputs; i++)
+        if (strcmp(c->outputs[i].name, name) == 0)
+            return &c->outputs[i];
+    return NULL;
+}
+
+static hac_status add_output(hac_compiler *c, const hac_item *item)
+{
+    const char *name = item->name != NULL ? item->name : own_text(c, item);
+    if (name == NULL)
+        return hac_fail_no_memory(c->err);
+    hac_output_column *same = output_named(c, name);
+    if (same != NULL && !hac_node_equal(same->node, item->node))
+        return hac_expr_fail(item->source, item->first, c->err,
+                             "two columns are called '%s'; give one of them another name with 'as'", name);
+    for (size_t i = 0; same == NULL && i < c->n_outputs; i++) {
+        hac_output_column *output = &c->outputs[i];
+        if (!hac_node_equal(output->node, item->node))
+            continue;
+        if (item->name == NULL && !c->text->select_only)
+            return HAC_OK; /* the key is an output already */
+        if (!output->named && i < c->n_keys && c->aggregated && !c->text->select_only) {
+            output->name = name; /* the output of the key gets the name */
+            output->named = true;
+            return HAC_OK;
+        }
+    }
+    if (same != NULL)
+        return HAC_OK;
+    if (c->n_outputs == HAC_PROGRAM_OUTPUTS_MAX)
+        return hac_expr_fail(item->source, item->first, c->err, "more than %d columns",
+                             HAC_PROGRAM_OUTPUTS_MAX);
+    c->outputs[c->n_outputs++] = (hac_output_column){item->node, name, item->name != NULL};
+    return HAC_OK;
+}
+
+static bool is_excluded(const hac_item *star, const char *name)
+{
+    for (size_t i = 0; i < star->n_excluded; i++)
+        if (strcmp(star->excluded[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Names that `* exclude` leaves out are columns. */
+static hac_status check_excluded(hac_compiler *c, const hac_item *star)
+{
+    char there[HAC_SUGGEST_TEXT_MAX];
+    for (size_t i = 0; i < star->n_excluded; i++)
+        if (hac_schema_find(&c->schema, star->excluded[i], strlen(star->excluded[i])) < 0)
+            return hac_expr_fail(
+                star->source, star->first, c->err, "exclude: unknown column '%s'; %s", star->excluded[i],
+                hac_suggest_text(star->excluded[i], &c->schema, c->schema.n_fields, header_name, there));
+    return HAC_OK;
+}
+
+/* All columns of the schema but those that cannot be read, and those that the item leaves out. */
+static hac_status add_star(hac_compiler *c, const hac_item *star)
+{
+    const hac_expr_source *source = star->source;
+    size_t at = star->first;
+    hac_status checked = check_excluded(c, star);
+    if (checked != HAC_OK)
+        return checked;
+    for (size_t i = 0; i < c->schema.n_fields; i++) {
+        if (is_excluded(star, c->schema.fields[i].name))
+            continue;
+        if (c->schema.fields[i].type.kind == HAC_KIND_NONE) {
+            c->left_out++;
+            continue;
+        }
+        if (c->schema.fields[i].name[0] == '\0')
+            return hac_expr_fail(source, at, c->err,
+                                 "column %zu of the header has no name; name the columns that are wanted",
+                                 i + 1);
+        hac_node *node = hac_node_new(&c->parser, HAC_NODE_COLUMN, source, at);
+        if (node == NULL)
+            return c->parser.status;
+        node->name = c->schema.fields[i].name;
+        node->n_name = strlen(node->name);
+        hac_item item = {.node = hac_check(&c->checker, node), .source = source, .first = at};
+        hac_status status = item.node != NULL ? add_output(c, &item) : c->parser.status;
+        if (status != HAC_OK)
+            return status;
+    }
+    if (c->n_outputs == 0 && star->n_excluded > 0)
+        return hac_expr_fail(source, at, c->err, "exclude leaves out all columns");
+    if (c->n_outputs == 0)
+        return hac_expr_fail(source, at, c->err,
+                             c->left_out > 0
+                                 ? "none of the columns can be read; `hacctl parquet inspect` says why"
+                                 : "the input has no columns; count() is the number of its rows");
+    return HAC_OK;
+}
+
+static hac_status make_outputs(hac_compiler *c)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < c->n_keys && status == HAC_OK && !c->text->select_only; i++)
+        status = add_output(c, &c->keys[i]);
+    if (status == HAC_OK && c->n_selects == 0 && c->n_keys == 0)
+        status = add_star(c, &(hac_item){.source = &c->select_source});
+    for (size_t i = 0; i < c->n_selects && status == HAC_OK; i++) {
+        hac_item *item = &c->selects[i];
+        if (item->node->kind != HAC_NODE_STAR)
+            status = add_output(c, item);
+        else if (!c->aggregated)
+            status = add_star(c, item);
+        else
+            status = hac_expr_fail(
+                item->source, item->first, c->err,
+                "'*' is all columns of a row, and here rows become groups; name what is wanted");
+    }
+    c->n_visible = c->n_outputs;
+    return status;
+}
+
+/* ---- distinct ---- */
+
+/* Whether each group has a row of its own: the keys are among the columns. */
+static bool shows_keys(const hac_compiler *c)
+{
+    for (size_t i = 0; i < c->n_keys; i++) {
+        bool shown = false;
+        for (size_t j = 0; j < c->n_visible && !shown; j++)
+            shown = hac_node_equal(c->outputs[j].node, c->keys[i].node);
+        if (!shown)
+            return false;
+    }
+    return true;
+}
+
+/* Rows that are distinct are groups by all of their columns. */
+static hac_status make_distinct(hac_compiler *c)
+{
+    if (!c->text->distinct || (c->aggregated && shows_keys(c)))
+        return HAC_OK;
+    if (c->aggregated)
+        return hac_fail(c->err, HAC_INVALID,
+                        "--distinct: groups whose keys are not shown may have equal rows; add the keys to "
+                        "--select, or query the result again");
+    if (c->n_outputs > HAC_QUERY_KEYS_MAX)
+        return hac_fail(c->err, HAC_INVALID, "--distinct: rows of more than %d columns", HAC_QUERY_KEYS_MAX);
+    for (size_t i = 0; i < c->n_outputs; i++)
+        c->keys[i] = (hac_item){.node = c->outputs[i].node, .name = c->outputs[i].name};
+    c->n_keys = c->n_outputs;
+    c->aggregated = true;
+    return HAC_OK;
+}
+
+/* ---- order by ---- */
+
+/* Orders by a node, which becomes a hidden column if no column has its values. */
+static hac_status order_by(hac_compiler *c, const hac_item *item)
+{
+    size_t column = 0;
+    while (column < c->n_outputs && !hac_node_equal(c->outputs[column].node, item->node))
+        column++;
+    for (size_t i = 0; i < c->n_order; i++)
+        if (c->order[i].column == column)
+            return HAC_OK; /* a column that was there before decides the order */
+    if (column == HAC_PROGRAM_OUTPUTS_MAX)
+        return hac_expr_fail(item->source, item->first, c->err, "more than %d columns",
+                             HAC_PROGRAM_OUTPUTS_MAX);
+    if (column == c->n_outputs)
+        c->outputs[c->n_outputs++] = (hac_output_column){item->node, "", false};
+    c->order[c->n_order++] = (hac_order_item){(uint16_t)column, item->descending};
+    return HAC_OK;
+}
+
+/* Nulls come last in both directions. `a nulls first` orders by `a is not null` before it. */
+static hac_status add_order(hac_compiler *c, const hac_item *item)
+{
+    if (item->nulls_first) {
+        hac_item nulls = *item;
+        hac_node *null = hac_node_call(&c->parser, "is null", item->first, 1, &item->node);
+        hac_node *call = null != NULL ? hac_node_call(&c->parser, "not", item->first, 1, &null) : NULL;
+        nulls.node = call != NULL ? hac_check(&c->checker, call) : NULL;
+        nulls.descending = false;
+        if (nulls.node == NULL)
+            return c->parser.status;
+        hac_status status = c->n_order < HAC_ORDER_MAX ? order_by(c, &nulls) : HAC_OK;
+        if (status != HAC_OK)
+            return status;
+    }
+    if (c->n_order == HAC_ORDER_MAX)
+        return hac_expr_fail(item->source, item->first, c->err, "more than %d items", HAC_ORDER_MAX);
+    return order_by(c, item);
+}
+
+/* A number is the place of a column in the result. */
+static hac_status order_number(hac_compiler *c, hac_item *item)
+{
+    __int128 n = item->node->literal.integer;
+    if (n < 1 || n > (__int128)c->n_visible)
+        return hac_expr_fail(item->source, item->first, c->err,
+                             "a number is the place of a column in the result, 1 to %zu", c->n_visible);
+    item->node = c->outputs[n - 1].node;
+    return HAC_OK;
+}
+
+static hac_status check_orders(hac_compiler *c)
+{
+    for (size_t i = 0; i < c->n_orders; i++) {
+        if (is_number(c->orders[i].node) && !c->orders[i].node->checked) {
+            hac_status found = order_number(c, &c->orders[i]);
+            if (found != HAC_OK)
+                return found;
+            continue;
+        }
+        bool name =
+            c->orders[i].node->kind == HAC_NODE_COLUMN; /* a name may refer to an output that is constant */
+        hac_status status = check_item(c, &c->orders[i]);
+        if (status != HAC_OK)
+            return status;
+        if (c->orders[i].node->constant && !name)
+            return hac_expr_fail(c->orders[i].source, c->orders[i].first, c->err,
+                                 "a constant orders nothing; write the name of an output column");
+    }
+    return HAC_OK;
+}
+
+/* `order by all`: by all columns of the result, from left to right. */
+static void order_by_all(hac_compiler *c)
+{
+    hac_item item = c->orders[0];
+    c->n_orders = 0;
+    for (size_t i = 0; i < c->n_visible && i < HAC_ORDER_MAX; i++) {
+        item.node = c->outputs[i].node;
+        c->orders[c->n_orders++] = item;
+    }
+}
+
+/* An output goes before a column of the same name. */
+static hac_status make_order(hac_compiler *c)
+{
+    if (c->n_orders > 0 && output_named(c, "all") == NULL && is_all(c, c->orders, c->n_orders))
+        order_by_all(c);
+    hac_item named[HAC_PROGRAM_OUTPUTS_MAX];
+    for (size_t i = 0; i < c->n_outputs; i++)
+        named[i] = (hac_item){.node = c->outputs[i].node, .name = c->outputs[i].name};
+    c->checker.outputs = named;
+    c->checker.n_outputs = c->n_outputs;
+    c->checker.outputs_last = false;
+    hac_status status = check_orders(c);
+    c->checker.outputs = NULL;
+    c->checker.n_outputs = 0;
+    for (size_t i = 0; i < c->n_orders && status == HAC_OK; i++)
+        status = add_order(c, &c->orders[i]);
+    return status;
+}
+
+/* ---- groups: the inputs of `finals` ---- */
+
+static hac_status collect(hac_compiler *c, hac_node *node)
+{
+    if (node->pass == c->pass)
+        return HAC_OK;
+    node->pass = c->pass;
+    for (size_t i = 0; i < c->n_inputs; i++)
+        if (hac_node_equal(c->inputs[i], node))
+            return HAC_OK;
+    if (node->kind == HAC_NODE_COLUMN)
+        return fail(c, node, "'%s' has many values in a group: %s, or aggregate it, as in first(%s)",
+                    node->name, c->n_keys > 0 ? "add it to --group-by" : "group by it", node->name);
+    bool aggregate = node->aggregates && hac_name_is_aggregate(node->name);
+    if (aggregate && c->n_inputs == HAC_PROGRAM_INPUTS_MAX)
+        return fail(c, node, "more than %d keys and aggregates", HAC_PROGRAM_INPUTS_MAX);
+    if (aggregate) {
+        c->inputs[c->n_inputs++] = node;
+        return HAC_OK;
+    }
+    for (size_t i = 0; i < node->n_args; i++) {
+        hac_status status = collect(c, node->args[i]);
+        if (status != HAC_OK)
+            return status;
+    }
+    return HAC_OK;
+}
+
+static hac_status collect_inputs(hac_compiler *c)
+{
+    c->pass++;
+    for (size_t i = 0; i < c->n_keys; i++)
+        c->inputs[c->n_inputs++] = c->keys[i].node;
+    for (size_t i = 0; i < c->n_outputs; i++) {
+        hac_status status = collect(c, c->outputs[i].node);
+        if (status != HAC_OK)
+            return status;
+    }
+    return HAC_OK;
+}
+
+static hac_status analyse(hac_compiler *c)
+{
+    c->checker = (hac_checker){.parser = &c->parser, .schema = &c->schema};
+    c->aggregated = c->n_keys > 0;
+    c->pass++;
+    for (size_t i = 0; i < c->n_orders; i++)
+        c->aggregated |= calls_aggregate(c, c->orders[i].node);
+    hac_status status = check_where(c);
+    if (status == HAC_OK)
+        status = check_keys(c);
+    if (status == HAC_OK)
+        status = check_selects(c);
+    if (status == HAC_OK)
+        status = make_outputs(c);
+    if (status == HAC_OK)
+        status = make_distinct(c);
+    if (status == HAC_OK)
+        status = make_order(c);
+    return status == HAC_OK && c->aggregated ? collect_inputs(c) : status;
+}
+
+static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *query)
+{
+    hac_status status = find_schema(c, header);
+    if (status == HAC_OK)
+        status = parse_all(c);
+    if (status == HAC_OK)
+        status = take_named(c, header);
+    if (status == HAC_OK)
+        status = analyse(c);
+    if (status == HAC_OK)
+        status = hac_compile_query(c, query);
+    query->left_out = c->left_out;
+    if (status == HAC_OK && hac_query_verify(query, c->err) != HAC_OK)
+        status = hac_error_prefix(c->err, "a compiled query is not valid; this is a bug");
+    return status;
+}
+
+static hac_expr_source source_of(const char *option, const char *text)
+{
+    return (hac_expr_source){.option = option, .text = text != NULL ? text : ""};
+}
+
+static hac_compiler *compiler_new(const hac_query_text *text, hac_error *err)
+{
+    hac_compiler *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return NULL;
+    c->text = text;
+    c->err = err;
+    c->arena.limit = ARENA_BYTES;
+    c->parser = (hac_parser){.arena = &c->arena, .err = err};
+    c->where_source = source_of("--where", text->where);
+    c->group_source = source_of("--group-by", text->group_by);
+    c->select_source = source_of("--select", text->select);
+    c->order_source = source_of("--order-by", text->order_by);
+    return c;
+}
+
+static void compiler_free(hac_compiler *c)
+{
+    hac_schema_clear(&c->schema);
+    hac_arena_clear(&c->arena);
+    free(c);
+}
+
+hac_status hac_query_compile(const hac_query_text *text, const hac_schema *header, hac_query **ret,
+                             hac_error *err)
+{
+    hac_error unused;
+    if (err == NULL)
+        err = &unused;
+    hac_status status = check_options(text, err);
+    if (status != HAC_OK)
+        return status;
+    hac_cleanup(hac_query_free_cleanup) hac_query *query = calloc(1, sizeof *query);
+    hac_compiler *c = query == NULL ? NULL : compiler_new(text, err);
+    if (c == NULL)
+        return hac_fail_no_memory(err);
+    status = compile(c, header, query);
+    compiler_free(c);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(query);
+    return status;
+}
+
+bool hac_query_text_aggregates(const hac_query_text *text)
+{
+    hac_error unused;
+    hac_compiler *c = compiler_new(text, &unused);
+    if (c == NULL)
+        return false;
+    bool aggregates =
+        check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK && (c->n_keys > 0 || text->distinct);
+    c->pass++;
+    for (size_t i = 0; i < c->n_selects; i++)
+        aggregates |= calls_aggregate(c, c->selects[i].node);
+    compiler_free(c);
+    return aggregates;
+}
+
+/* Whether an expression has the name of a column that is neither in the schema nor an item's own name. */
+static bool names_other(hac_compiler *c, const hac_node *node)
+{
+    bool other = node->kind == HAC_NODE_COLUMN && hac_schema_find(&c->schema, node->name, node->n_name) < 0;
+    for (size_t i = 0; other && node->kind == HAC_NODE_COLUMN && i < c->n_keys + c->n_selects; i++) {
+        const hac_item *item = i < c->n_keys ? &c->keys[i] : &c->selects[i - c->n_keys];
+        other = item->name == NULL || strlen(item->name) != node->n_name ||
+                memcmp(item->name, node->name, node->n_name) != 0;
+    }
+    for (size_t i = 0; i < node->n_args && !other; i++)
+        other = names_other(c, node->args[i]);
+    return other;
+}
+
+static bool any_names_other(hac_compiler *c)
+{
+    bool other = (c->n_selects == 0 && c->n_keys == 0) || (c->where != NULL && names_other(c, c->where));
+    for (size_t i = 0; i < c->n_keys && !other; i++)
+        other = names_other(c, c->keys[i].node);
+    for (size_t i = 0; i < c->n_selects && !other; i++)
+        other = c->selects[i].node->kind == HAC_NODE_STAR || names_other(c, c->selects[i].node);
+    for (size_t i = 0; i < c->n_orders && !other; i++)
+        other = names_other(c, c->orders[i].node);
+    return other;
+}
+
+bool hac_query_text_names_other(const hac_query_text *text)
+{
+    hac_error unused;
+    hac_compiler *c = compiler_new(text, &unused);
+    if (c == NULL)
+        return false;
+    bool other = check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK &&
+                 hac_schema_parse(text->schema, &c->schema, &unused) == HAC_OK && any_names_other(c);
+    compiler_free(c);
+    return other;
+}

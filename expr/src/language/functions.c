@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "functions.h"
+
+#include <string.h>
+
+#include "emit/emit.h"
+#include "program/aggregate_rows.h"
+
+/* clang-format off */
+#define NUMERIC(op) (const hac_op[HAC_REPR_END]){[HAC_REPR_I64] = HAC_OP_##op##_I64, [HAC_REPR_U64] = HAC_OP_##op##_U64, \
+    [HAC_REPR_F32] = HAC_OP_##op##_F32, [HAC_REPR_F64] = HAC_OP_##op##_F64, [HAC_REPR_I128] = HAC_OP_##op##_I128}
+/* not for unsigned numbers */
+#define SIGNED(op) (const hac_op[HAC_REPR_END]){[HAC_REPR_I64] = HAC_OP_##op##_I64, [HAC_REPR_F32] = HAC_OP_##op##_F32, \
+    [HAC_REPR_F64] = HAC_OP_##op##_F64, [HAC_REPR_I128] = HAC_OP_##op##_I128}
+#define INTEGERS(op) (const hac_op[HAC_REPR_END]){[HAC_REPR_I64] = HAC_OP_##op##_I64, [HAC_REPR_U64] = HAC_OP_##op##_U64}
+#define FLOATS(op)   (const hac_op[HAC_REPR_END]){[HAC_REPR_F32] = HAC_OP_##op##_F32, [HAC_REPR_F64] = HAC_OP_##op##_F64}
+#define ON(repr, op) (const hac_op[HAC_REPR_END]){[HAC_REPR_##repr] = HAC_OP_##op}
+#define ALL(op) (const hac_op[HAC_REPR_END]){HAC_OP_##op, HAC_OP_##op, HAC_OP_##op, HAC_OP_##op, HAC_OP_##op, \
+    HAC_OP_##op, HAC_OP_##op, HAC_OP_##op}
+#define ITSELF (const hac_op[HAC_REPR_END]){0}
+
+#define R(rule) HAC_RESULT_##rule
+#define OP(operations) .ops = operations
+#define EMIT(function, number) .emit = hac_emit_##function, .k = (number)
+#define UNIT(repr, op, unit) .ops = ON(repr, op), .k = HAC_UNIT_##unit
+#define IN(name) .section = HAC_SECTION_##name
+#define OWN   .nulls = HAC_NULLS_OWN
+#define NEVER .nulls = HAC_NULLS_NEVER
+
+static const hac_function table[] = {
+    /* ---- arithmetic ---- */
+    {"negate", "-a", "i", R(SAME), OP(SIGNED(NEG)), IN(ARITHMETIC), .text = "the number with the opposite sign", .example = "-(3)", .gives = "-3"},
+    {"negate", "-a", "F", R(SAME), OP(SIGNED(NEG)), IN(ARITHMETIC), .text = "", .example = "-cast(1.5 as f32)", .gives = "-1.5"},
+    {"negate", "-a", "D", R(SAME), OP(SIGNED(NEG)), IN(ARITHMETIC), .text = "", .example = "-(1.50)", .gives = "-1.50"},
+    {"negate", "-a", "N", R(F64), OP(SIGNED(NEG)), IN(ARITHMETIC), .text = "", .example = "-(1e0)", .gives = "-1.0"},
+    {"plus", "+a", "I", R(SAME), OP(ITSELF), IN(ARITHMETIC), .text = "the number itself", .example = "+(3)", .gives = "3"},
+    {"plus", "+a", "F", R(SAME), OP(ITSELF), IN(ARITHMETIC), .text = "", .example = "+cast(3 as f32)", .gives = "3.0"},
+    {"plus", "+a", "D", R(SAME), OP(ITSELF), IN(ARITHMETIC), .text = "", .example = "+(0.5)", .gives = "0.5"},
+    {"plus", "+a", "N", R(F64), OP(ITSELF), IN(ARITHMETIC), .text = "", .example = "+(5e-1)", .gives = "0.5"},
+    {"+", "a + b", "II", R(SAME), OP(INTEGERS(ADD)), IN(ARITHMETIC), .text = "in 64 bits; a sum that does not fit is an error", .example = "1 + 2", .gives = "3"},
+    {"+", "a + b", "FF", R(SAME), OP(FLOATS(ADD)), IN(ARITHMETIC), .text = "", .example = "cast(1 as f32) + cast(2 as f32)", .gives = "3.0"},
+    {"+", "a + b", "EE", R(DECIMAL_SUM), OP(NUMERIC(ADD)), IN(ARITHMETIC), .text = "exact: the larger scale, and one digit more", .example = "0.1 + 0.25", .gives = "0.35"},
+    {"+", "a + b", "NN", R(F64), OP(FLOATS(ADD)), IN(ARITHMETIC), .text = "", .example = "1e0 + 2", .gives = "3.0"},
+    {"+", "a + b", "di", R(DATE), EMIT(add_days, 0), IN(ARITHMETIC), .text = "that many days later", .example = "date '2020-01-31' + 1", .gives = "2020-02-01"},
+    {"+", "a + b", "id", R(DATE), EMIT(add_days, 1), IN(ARITHMETIC), .text = "", .example = "1 + date '2020-01-31'", .gives = "2020-02-01"},
+    {"-", "a - b", "II", R(SAME), OP(INTEGERS(SUB)), IN(ARITHMETIC), .text = "in 64 bits; a negative difference of two unsigned numbers is an error", .example = "1 - 2", .gives = "-1"},
+    {"-", "a - b", "FF", R(SAME), OP(FLOATS(SUB)), IN(ARITHMETIC), .text = "", .example = "cast(1 as f32) - cast(2 as f32)", .gives = "-1.0"},
+    {"-", "a - b", "EE", R(DECIMAL_SUM), OP(NUMERIC(SUB)), IN(ARITHMETIC), .text = "exact: the larger scale, and one digit more", .example = "1 - 0.25", .gives = "0.75"},
+    {"-", "a - b", "NN", R(F64), OP(FLOATS(SUB)), IN(ARITHMETIC), .text = "", .example = "1e0 - 2", .gives = "-1.0"},
+    {"-", "a - b", "di", R(DATE), EMIT(add_days, 2), IN(ARITHMETIC), .text = "that many days earlier", .example = "date '2020-03-01' - 1", .gives = "2020-02-29"},
+    {"-", "a - b", "dd", R(I64), OP(ON(I64, SUB_I64)), IN(ARITHMETIC), .text = "days from b to a", .example = "date '2020-03-01' - date '2020-02-01'", .gives = "29"},
+    {"-", "a - b", "tt", R(I64), OP(ON(I64, SUB_I64)), IN(ARITHMETIC), .text = "microseconds from b to a", .example = "timestamp '2020-01-01 00:00:01' - timestamp '2020-01-01'", .gives = "1000000"},
+    {"*", "a * b", "II", R(SAME), OP(INTEGERS(MUL)), IN(ARITHMETIC), .text = "in 64 bits; a product that does not fit is an error", .example = "6 * 7", .gives = "42"},
+    {"*", "a * b", "FF", R(SAME), OP(FLOATS(MUL)), IN(ARITHMETIC), .text = "", .example = "cast(6 as f32) * cast(7 as f32)", .gives = "42.0"},
+    {"*", "a * b", "EE", R(DECIMAL_PRODUCT), OP(NUMERIC(MUL)), IN(ARITHMETIC), .text = "exact: digits and scales add up; a value of more than 38 digits is an error", .example = "1.5 * 0.25", .gives = "0.375"},
+    {"*", "a * b", "NN", R(F64), OP(FLOATS(MUL)), IN(ARITHMETIC), .text = "", .example = "6e0 * 7", .gives = "42.0"},
+    {"/", "a / b", "FF", R(SAME), OP(FLOATS(DIV)), IN(ARITHMETIC), .text = "", .example = "cast(1 as f32) / cast(2 as f32)", .gives = "0.5"},
+    {"/", "a / b", "NN", R(F64), OP(FLOATS(DIV)), IN(ARITHMETIC), .text = "true division, also of integers and decimals; division by zero gives inf, -inf or nan", .example = "1 / 2", .gives = "0.5"},
+    {"//", "a // b", "II", R(SAME), OP(INTEGERS(DIV)), IN(ARITHMETIC), OWN, .text = "the quotient without its fraction; null if b is 0", .example = "-7 // 2", .gives = "-3"},
+    {"%", "a % b", "II", R(SAME), OP(INTEGERS(MOD)), IN(ARITHMETIC), OWN, .text = "the remainder of //, with the sign of a; null if b is 0", .example = "-7 % 2", .gives = "-1"},
+    /* ---- comparison ---- */
+    {"=", "a = b", "C", R(BOOL), EMIT(compare, HAC_EQ), IN(COMPARISON), .text = "equal; also written ==", .example = "1 = 1.0", .gives = "true"},
+    {"<>", "a <> b", "C", R(BOOL), EMIT(compare, HAC_NE), IN(COMPARISON), .text = "not equal; also written !=", .example = "'a' <> 'A'", .gives = "true"},
+    {"<", "a < b", "C", R(BOOL), EMIT(compare, HAC_LT), IN(COMPARISON), .text = "less; texts compare byte by byte, false is less than true", .example = "'B' < 'a'", .gives = "true"},
+    {"<=", "a <= b", "C", R(BOOL), EMIT(compare, HAC_LE), IN(COMPARISON), .text = "less or equal", .example = "2 <= 1", .gives = "false"},
+    {">", "a > b", "C", R(BOOL), EMIT(compare, HAC_GT), IN(COMPARISON), .text = "greater", .example = "date '2020-01-31' > date '2020-01-30'", .gives = "true"},
+    {">=", "a >= b", "C", R(BOOL), EMIT(compare, HAC_GE), IN(COMPARISON), .text = "greater or equal; `a [not] between b and c` is a >= b and a <= c", .example = "3 between 1 and 3", .gives = "true"},
+    {"in", "a [not] in (b, …)", "CC+", R(BOOL), EMIT(in, 0), IN(COMPARISON), OWN, .text = "equal to an item of the list; null if no item is equal and one is null", .example = "2 in (1, 2, 3)", .gives = "true"},
+    {"like", "a [not] like 'pattern'", "Sp", R(BOOL), EMIT(like, 0), .has_pattern = true, IN(COMPARISON), .text = "% matches any text, _ one character; the pattern must match all of a", .example = "'hello' like 'h_l%'", .gives = "true"},
+    {"like", "a [not] like 'pattern' escape 'c'", "Spp", R(BOOL), EMIT(like, 0), .has_pattern = true, IN(COMPARISON), .text = "c before %, _ or c makes that character match itself", .example = "'50%' like '%!%' escape '!'", .gives = "true"},
+    {"is null", "a is [not] null", "A", R(BOOL), OP(ALL(IS_NULL)), IN(COMPARISON), NEVER, .text = "true if a is null", .example = "null is null", .gives = "true"},
+    /* ---- logic ---- */
+    {"and", "a and b", "BB", R(BOOL), OP(ON(BOOL, AND)), IN(LOGIC), OWN, .text = "false if one is false, else null if one is null", .example = "false and null", .gives = "false"},
+    {"or", "a or b", "BB", R(BOOL), OP(ON(BOOL, OR)), IN(LOGIC), OWN, .text = "true if one is true, else null if one is null", .example = "true or null", .gives = "true"},
+    {"not", "not a", "B", R(BOOL), OP(ON(BOOL, NOT)), IN(LOGIC), .text = "true if a is false", .example = "not 1 = 2", .gives = "true"},
+    /* ---- conditions ---- */
+    {"if", "if(condition, a, b)", "BXX", R(VALUE), EMIT(if, 0), IN(CONDITION), OWN, .text = "a if the condition is true, else b (also if it is null); `case when c then a … else b end` and `case x when v then a … end` are other ways to write it; without else: null", .example = "case 2 when 1 then 'one' when 2 then 'two' end", .gives = "two"},
+    {"coalesce", NULL, "X+", R(SAME), EMIT(coalesce, 0), IN(CONDITION), OWN, .text = "the first argument that is not null", .example = "coalesce(null, 2, 3)", .gives = "2"},
+    {"nullif", NULL, "CC", R(SAME), EMIT(nullif, 0), IN(CONDITION), OWN, .text = "null if a = b, else a", .example = "coalesce(nullif(1, 1), 5)", .gives = "5"},
+    {"greatest", NULL, "XX+", R(SAME), EMIT(greatest, 1), IN(CONDITION), OWN, .text = "the greatest of the arguments that are not null", .example = "greatest(1, null, 3)", .gives = "3"},
+    {"least", NULL, "XX+", R(SAME), EMIT(greatest, 0), IN(CONDITION), OWN, .text = "the smallest of the arguments that are not null", .example = "least('b', 'a')", .gives = "a"},
+    /* ---- math ---- */
+    {"abs", NULL, "I", R(SAME), OP(SIGNED(ABS)), IN(MATH), .text = "the absolute value", .example = "abs(-3)", .gives = "3"},
+    {"abs", NULL, "F", R(SAME), OP(SIGNED(ABS)), IN(MATH), .text = "", .example = "abs(cast(-3 as f32))", .gives = "3.0"},
+    {"abs", NULL, "D", R(SAME), OP(SIGNED(ABS)), IN(MATH), .text = "", .example = "abs(-1.5)", .gives = "1.5"},
+    {"abs", NULL, "N", R(F64), OP(SIGNED(ABS)), IN(MATH), .text = "", .example = "abs(-15e-1)", .gives = "1.5"},
+    {"sqrt", NULL, "F", R(SAME), OP(FLOATS(SQRT)), IN(MATH), .text = "square root; nan below 0", .example = "sqrt(cast(9 as f32))", .gives = "3.0"},
+    {"sqrt", NULL, "N", R(F64), OP(FLOATS(SQRT)), IN(MATH), .text = "", .example = "sqrt(2)", .gives = "1.4142135623730951"},
+    {"floor", NULL, "I", R(SAME), OP(ITSELF), IN(MATH), .text = "the largest whole number that is not above a", .example = "floor(3)", .gives = "3"},
+    {"floor", NULL, "F", R(SAME), OP(FLOATS(FLOOR)), IN(MATH), .text = "", .example = "floor(cast(1.5 as f32))", .gives = "1.0"},
+    {"floor", NULL, "D", R(DECIMAL_WHOLE), EMIT(whole, HAC_WHOLE_FLOOR), IN(MATH), .text = "", .example = "floor(-1.5)", .gives = "-2"},
+    {"floor", NULL, "N", R(F64), OP(FLOATS(FLOOR)), IN(MATH), .text = "", .example = "floor(-15e-1)", .gives = "-2.0"},
+    {"ceil", NULL, "I", R(SAME), OP(ITSELF), IN(MATH), .text = "the smallest whole number that is not below a", .example = "ceil(3)", .gives = "3"},
+    {"ceil", NULL, "F", R(SAME), OP(FLOATS(CEIL)), IN(MATH), .text = "", .example = "ceil(cast(1.5 as f32))", .gives = "2.0"},
+    {"ceil", NULL, "D", R(DECIMAL_WHOLE), EMIT(whole, HAC_WHOLE_CEIL), IN(MATH), .text = "", .example = "ceil(1.25)", .gives = "2"},
+    {"ceil", NULL, "N", R(F64), OP(FLOATS(CEIL)), IN(MATH), .text = "", .example = "ceil(15e-1)", .gives = "2.0"},
+    {"trunc", NULL, "I", R(SAME), OP(ITSELF), IN(MATH), .text = "the number without its fraction", .example = "trunc(3)", .gives = "3"},
+    {"trunc", NULL, "F", R(SAME), OP(FLOATS(TRUNC)), IN(MATH), .text = "", .example = "trunc(cast(-1.5 as f32))", .gives = "-1.0"},
+    {"trunc", NULL, "D", R(DECIMAL_WHOLE), EMIT(whole, HAC_WHOLE_TRUNC), IN(MATH), .text = "", .example = "trunc(-1.75)", .gives = "-1"},
+    {"trunc", NULL, "N", R(F64), OP(FLOATS(TRUNC)), IN(MATH), .text = "", .example = "trunc(-15e-1)", .gives = "-1.0"},
+    {"round", NULL, "I", R(SAME), OP(ITSELF), IN(MATH), .text = "the nearest whole number; halves round away from zero", .example = "round(3)", .gives = "3"},
+    {"round", NULL, "F", R(SAME), OP(FLOATS(ROUND)), IN(MATH), .text = "", .example = "round(cast(2.5 as f32))", .gives = "3.0"},
+    {"round", NULL, "D", R(DECIMAL_WHOLE), EMIT(whole, HAC_WHOLE_ROUND), IN(MATH), .text = "", .example = "round(-2.5)", .gives = "-3"},
+    {"round", NULL, "N", R(F64), OP(FLOATS(ROUND)), IN(MATH), .text = "", .example = "round(25e-1)", .gives = "3.0"},
+    {"round", "round(a, digits)", "Dk", R(DECIMAL_ROUND), EMIT(round_decimal, 0), IN(MATH), .text = "rounds to 0 … 15 digits behind the point; exact for decimals", .example = "round(2.675, 2)", .gives = "2.68"},
+    {"round", "round(a, digits)", "Nk", R(F64), EMIT(round_digits, 0), IN(MATH), .text = "of the exact value of the float, so that 1.115e0, which is a little less, gives 1.11", .example = "round(1.25e0, 1)", .gives = "1.3"},
+    {"exp", NULL, "N", R(F64), OP(ON(F64, EXP_F64)), IN(MATH), .text = "e to the power of a", .example = "exp(0)", .gives = "1.0"},
+    {"ln", NULL, "N", R(F64), OP(ON(F64, LN_F64)), IN(MATH), .text = "natural logarithm", .example = "ln(1)", .gives = "0.0"},
+    {"log2", NULL, "N", R(F64), OP(ON(F64, LOG2_F64)), IN(MATH), .text = "logarithm to base 2", .example = "log2(8)", .gives = "3.0"},
+    {"log10", NULL, "N", R(F64), OP(ON(F64, LOG10_F64)), IN(MATH), .text = "logarithm to base 10", .example = "log10(1000)", .gives = "3.0"},
+    {"pow", NULL, "NN", R(F64), OP(ON(F64, POW_F64)), IN(MATH), .text = "a to the power of b", .example = "pow(2, 10)", .gives = "1024.0"},
+    {"sin", NULL, "N", R(F64), OP(ON(F64, SIN_F64)), IN(MATH), .text = "of an angle in radians", .example = "sin(0)", .gives = "0.0"},
+    {"cos", NULL, "N", R(F64), OP(ON(F64, COS_F64)), IN(MATH), .text = "of an angle in radians", .example = "cos(0)", .gives = "1.0"},
+    {"tan", NULL, "N", R(F64), OP(ON(F64, TAN_F64)), IN(MATH), .text = "of an angle in radians", .example = "tan(0)", .gives = "0.0"},
+    {"asin", NULL, "N", R(F64), OP(ON(F64, ASIN_F64)), IN(MATH), .text = "an angle in radians", .example = "asin(0)", .gives = "0.0"},
+    {"acos", NULL, "N", R(F64), OP(ON(F64, ACOS_F64)), IN(MATH), .text = "an angle in radians", .example = "acos(1)", .gives = "0.0"},
+    {"atan", NULL, "N", R(F64), OP(ON(F64, ATAN_F64)), IN(MATH), .text = "an angle in radians", .example = "atan(0)", .gives = "0.0"},
+    {"atan2", "atan2(y, x)", "NN", R(F64), OP(ON(F64, ATAN2_F64)), IN(MATH), .text = "the angle of the point (x, y) in radians", .example = "atan2(0, 1)", .gives = "0.0"},
+    {"pi", NULL, "", R(F64), EMIT(pi, 0), IN(MATH), NEVER, .text = "3.14…", .example = "pi()", .gives = "3.141592653589793"},
+    /* ---- strings ---- */
+    {"||", "a || b", "SS", R(STRING), OP(ON(STRING, CONCAT)), IN(STRING), .text = "a, then b", .example = "'ab' || 'c'", .gives = "abc"},
+    {"concat", NULL, "S+", R(STRING), EMIT(concat, 0), IN(STRING), NEVER, .text = "all arguments, one after another; a null is an empty text", .example = "concat('a', null, 'b')", .gives = "ab"},
+    {"length", NULL, "S", R(I64), OP(ON(STRING, LENGTH)), IN(STRING), .text = "UTF-8 characters; a byte that is not UTF-8 counts as one", .example = "length('Zoë')", .gives = "3"},
+    {"length", NULL, "Y", R(I64), OP(ON(STRING, BYTES)), IN(STRING), .text = "bytes", .example = "length(x'5a6fc3ab')", .gives = "4"},
+    {"bytes", NULL, "S", R(I64), OP(ON(STRING, BYTES)), IN(STRING), .text = "bytes", .example = "bytes('Zoë')", .gives = "4"},
+    {"bytes", NULL, "Y", R(I64), OP(ON(STRING, BYTES)), IN(STRING), .text = "", .example = "bytes(x'00ff')", .gives = "2"},
+    {"lower", NULL, "S", R(STRING), OP(ON(STRING, LOWER)), IN(STRING), .text = "changes A … Z to a … z, and no other letters", .example = "lower('ABC')", .gives = "abc"},
+    {"upper", NULL, "S", R(STRING), OP(ON(STRING, UPPER)), IN(STRING), .text = "changes a … z to A … Z, and no other letters", .example = "upper('abc')", .gives = "ABC"},
+    {"trim", NULL, "S", R(STRING), OP(ON(STRING, TRIM)), IN(STRING), .text = "removes blanks at both ends", .example = "trim('  a b ')", .gives = "a b"},
+    {"ltrim", NULL, "S", R(STRING), OP(ON(STRING, LTRIM)), IN(STRING), .text = "removes blanks at the start", .example = "ltrim('  a')", .gives = "a"},
+    {"rtrim", NULL, "S", R(STRING), OP(ON(STRING, RTRIM)), IN(STRING), .text = "removes blanks at the end", .example = "rtrim('a  ')", .gives = "a"},
+    {"substr", "substr(a, from)", "Si", R(STRING), EMIT(substr, 0), IN(STRING), .text = "from character `from` (1 is the first) to the end", .example = "substr('hello', 3)", .gives = "llo"},
+    {"substr", "substr(a, from, count)", "Sii", R(STRING), EMIT(substr, 0), IN(STRING), .text = "at most `count` characters", .example = "substr('hello', 2, 3)", .gives = "ell"},
+    {"replace", "replace(a, what, by)", "SSS", R(STRING), OP(ON(STRING, REPLACE)), IN(STRING), .text = "replaces every `what` in a by `by`", .example = "replace('a-b-c', '-', '+')", .gives = "a+b+c"},
+    {"position", "position(a, part)", "SS", R(I64), OP(ON(STRING, POSITION)), IN(STRING), .text = "the number of the character at which `part` first begins in a; 0: a does not contain it", .example = "position('hello', 'l')", .gives = "3"},
+    {"starts_with", "starts_with(a, part)", "SS", R(BOOL), OP(ON(STRING, STARTS_WITH)), IN(STRING), .text = "true if a starts with `part`", .example = "starts_with('hello', 'he')", .gives = "true"},
+    {"starts_with", "starts_with(a, part)", "YY", R(BOOL), OP(ON(STRING, STARTS_WITH)), IN(STRING), .text = "", .example = "starts_with(x'00ff', x'00')", .gives = "true"},
+    {"ends_with", "ends_with(a, part)", "SS", R(BOOL), OP(ON(STRING, ENDS_WITH)), IN(STRING), .text = "true if a ends with `part`", .example = "ends_with('hello', 'he')", .gives = "false"},
+    {"ends_with", "ends_with(a, part)", "YY", R(BOOL), OP(ON(STRING, ENDS_WITH)), IN(STRING), .text = "", .example = "ends_with(x'00ff', x'00')", .gives = "false"},
+    {"contains", "contains(a, part)", "SS", R(BOOL), OP(ON(STRING, CONTAINS)), IN(STRING), .text = "true if a contains `part`", .example = "contains('hello', 'll')", .gives = "true"},
+    {"contains", "contains(a, part)", "YY", R(BOOL), OP(ON(STRING, CONTAINS)), IN(STRING), .text = "", .example = "contains(x'00ff00', x'ff')", .gives = "true"},
+    /* ---- dates ---- */
+#define DATE_PART(name, unit, words, value) \
+    {name, NULL, "d", R(I64), UNIT(I64, DATE_PART, unit), IN(DATE), .text = words, .example = name "(date '2020-02-29')", .gives = value}, \
+    {name, NULL, "t", R(I64), EMIT(timestamp_part, HAC_UNIT_##unit), IN(DATE), .text = "", .example = name "(timestamp '2020-02-29 13:45:07')", .gives = value}
+    DATE_PART("year", YEAR, "", "2020"),
+    DATE_PART("quarter", QUARTER, "1 … 4", "1"),
+    DATE_PART("month", MONTH, "1 … 12", "2"),
+    DATE_PART("week", WEEK, "1 … 53, of ISO 8601", "9"),
+    DATE_PART("day", DAY, "1 … 31", "29"),
+    DATE_PART("dow", DAY_OF_WEEK, "the day of the week: Monday is 1, Sunday 7", "6"),
+    DATE_PART("doy", DAY_OF_YEAR, "the day of the year: 1 … 366", "60"),
+    {"hour", NULL, "t", R(I64), UNIT(I64, TIME_PART, HOUR), IN(DATE), .text = "0 … 23", .example = "hour(timestamp '2020-02-29 13:45:07')", .gives = "13"},
+    {"minute", NULL, "t", R(I64), UNIT(I64, TIME_PART, MINUTE), IN(DATE), .text = "0 … 59", .example = "minute(timestamp '2020-02-29 13:45:07')", .gives = "45"},
+    {"second", NULL, "t", R(I64), UNIT(I64, TIME_PART, SECOND), IN(DATE), .text = "0 … 59", .example = "second(timestamp '2020-02-29 13:45:07')", .gives = "7"},
+    {"microsecond", NULL, "t", R(I64), UNIT(I64, TIME_PART, MICROSECOND), IN(DATE), .text = "of the second: 0 … 999999", .example = "microsecond(timestamp '2020-02-29 13:45:07.25')", .gives = "250000"},
+    {"date_trunc", "date_trunc('unit', a)", "ud", R(DATE), EMIT(trunc_date, 0), IN(DATE), .text = "the first day of a's year, quarter, month or week (Monday)", .example = "date_trunc('month', date '2020-02-29')", .gives = "2020-02-01"},
+    {"date_trunc", "date_trunc('unit', a)", "ut", R(TIMESTAMP), EMIT(trunc_timestamp, 0), IN(DATE), .text = "the start of a's year, quarter, month, week, day, hour, minute or second", .example = "date_trunc('hour', timestamp '2020-02-29 13:45:07')", .gives = "2020-02-29 13:00:00"},
+    {"add_months", "add_months(a, n)", "di", R(DATE), EMIT(add_months, 0), IN(DATE), .text = "n months later; a day that the month does not have becomes its last day", .example = "add_months(date '2020-01-31', 1)", .gives = "2020-02-29"},
+    {"add_months", "add_months(a, n)", "ti", R(TIMESTAMP), EMIT(add_months, 1), IN(DATE), .text = "", .example = "add_months(timestamp '2020-01-31 12:00:00', -2)", .gives = "2019-11-30 12:00:00"},
+    /* ---- aggregates ---- */
+/* A row may end with its example, so the example is the first of the rest. */
+#define FIRST_OF(first, ...) first
+#define FIRST(...) FIRST_OF(__VA_ARGS__, )
+#define AGGREGATE(function, name, syntax, args, result, description, ...) {name, syntax, args, R(result), \
+    .k = HAC_AGGREGATE_##function, IN(AGGREGATE), .nulls = HAC_NULLS_SKIPPED, .text = description, .example = FIRST(__VA_ARGS__)},
+    HAC_AGGREGATES(AGGREGATE, AGGREGATE)
+};
+/* clang-format on */
+
+#define N_ROWS (sizeof table / sizeof *table)
+
+const hac_function *hac_functions(size_t *ret_n)
+{
+    *ret_n = N_ROWS;
+    return table;
+}
+
+const hac_function *hac_function_find(const char *name)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
+
+char hac_function_letter(const hac_function *function, size_t i, size_t n)
+{
+    const char *args = function->args;
+    size_t letters = strlen(args);
+    if (args[0] == 'C' && args[1] == '\0')
+        return n == 2 ? 'C' : '\0';
+    bool repeats = letters > 0 && args[letters - 1] == '+';
+    letters -= repeats;
+    if (letters == 0 || n < letters || (n > letters && !repeats))
+        return '\0';
+    return args[i < letters ? i : letters - 1];
+}
+
+bool hac_function_exact(const hac_function *function)
+{
+    enum { FAILS = 0, HOST = 0, STATES = 0, INEXACT = 1 };
+#define HAC_OP_INEXACT(name, result, a, b, c, k, flags) [HAC_OP_##name] = ((flags)&INEXACT) != 0,
+    static const bool inexact[HAC_OP_END] = {HAC_OPS(HAC_OP_INEXACT)};
+#undef HAC_OP_INEXACT
+    for (size_t i = 0; function->ops != NULL && i < HAC_REPR_END; i++)
+        if (inexact[function->ops[i]])
+            return false;
+    return true;
+}
+
+const char *hac_letter_text(char letter)
+{
+    switch (letter) {
+    case 'I':
+    case 'i':
+        return "integer";
+    case 'F':
+        return "f32";
+    case 'N':
+        return "number";
+    case 'M':
+        return "number, date or timestamp";
+    case 'B':
+        return "bool";
+    case 'S':
+        return "string";
+    case 'Y':
+        return "bytes";
+    case 'D':
+        return "decimal";
+    case 'E':
+        return "decimal or integer";
+    case 'd':
+        return "date";
+    case 't':
+        return "timestamp";
+    case 'p':
+        return "constant text";
+    case 'k':
+        return "constant integer";
+    case 'u':
+        return "unit";
+    case 'n':
+        return "constant number";
+    default:
+        return "any";
+    }
+}
+
+bool hac_is_aggregate(const hac_function *function)
+{
+    return function->section == HAC_SECTION_AGGREGATE;
+}
+
+bool hac_name_is_aggregate(const char *name)
+{
+    const hac_function *function = hac_function_find(name);
+    return function != NULL && hac_is_aggregate(function);
+}

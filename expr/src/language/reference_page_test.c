@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/expressions.md matches the table; `cmake --build . --target hac_expr_docs` writes it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "functions.h"
+#include "test_run.h"
+
+static void test_page(void **state)
+{
+    (void)state;
+    hac_text page = HAC_TEXT_NONE;
+    hac_expression_reference(&page);
+    assert_false(page.broken);
+    hac_autofree char *found = calloc(1, page.bytes + 2);
+    hac_autofclose FILE *in = fopen(HAC_SOURCE_DIR "/docs/expressions.md", "re");
+    if (in == NULL)
+        fail_msg("docs/expressions.md is missing; build the target hac_expr_docs");
+    size_t n = fread(found, 1, page.bytes + 1, in);
+    if (n != page.bytes || memcmp(found, page.data, n) != 0)
+        fail_msg("docs/expressions.md differs from the table; build the target hac_expr_docs");
+    hac_text_clear(&page);
+}
+
+/* Each row of the table has a line of seven cells. */
+static void test_rows(void **state)
+{
+    (void)state;
+    size_t n = 0, lines = 0;
+    (void)hac_functions(&n);
+    hac_text page = HAC_TEXT_NONE;
+    hac_expression_reference(&page);
+    char *at = strstr(page.data, "\n## Functions\n");
+    assert_non_null(at);
+    for (char *line = at; (line = strstr(line, "\n| `")) != NULL; lines++) {
+        int cells = -1;
+        for (line++; *line != '\n'; line++)
+            cells += line[0] == '|' && line[-1] != '\\';
+        assert_int_equal(cells, 7);
+    }
+    assert_int_equal(lines, n);
+    assert_non_null(strstr(at, "| `a \\|\\| b` | string, string | string | "));
+    assert_non_null(strstr(at, "| `coalesce(a, …)` | any | that type | the first argument that is not null | "
+                               "see description | yes | "
+                               "`coalesce(null, 2, 3)` is `2` |"));
+    assert_non_null(strstr(at, "| `exp(a)` | number | f64 | e to the power of a | null | no | "));
+    hac_text_clear(&page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

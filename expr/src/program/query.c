@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "expr/query.h"
+
+#include <stdlib.h>
+
+void hac_query_free(hac_query *query)
+{
+    if (query == NULL)
+        return;
+    hac_schema_clear(&query->columns);
+    hac_schema_clear(&query->outputs);
+    hac_program_free(query->filter);
+    hac_program_free(query->rows);
+    hac_program_free(query->finals);
+    free(query->positions);
+    free(query->aggregate);
+    free(query->order);
+    free(query->widths);
+    free(query);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recursive descent parser with limits on depth and nodes. Operators, in ascending order of precedence:
+ *
+ *     or · and · not · = <> < <= > >= is between in like ilike · || · + - · * / // % · unary - · ::
+ */
+#ifndef EXPR_PARSER_H
+#define EXPR_PARSER_H
+
+#include "tree.h"
+
+typedef struct hac_parser {
+    hac_arena *arena;
+    hac_error *err;
+    hac_status status;
+    const hac_expr_source *source;
+    hac_lexer lexer;
+    hac_token token; /* the next token */
+    size_t nodes;    /* nodes of all texts so far */
+    unsigned depth;
+} hac_parser;
+
+/* What items of a list may have besides an expression. */
+typedef enum hac_item_flags {
+    HAC_ITEM_NAMES = 1,      /* as name */
+    HAC_ITEM_STAR = 2,       /* *, * exclude (a, b) */
+    HAC_ITEM_DIRECTIONS = 4, /* asc, desc; nulls first, nulls last */
+    HAC_ITEM_BARE_NAMES = 8  /* a name without `as`, as in SQL */
+} hac_item_flags;
+
+/* Parses all of `source` as one expression. */
+HAC_MUST_USE hac_status hac_parse_expression(hac_parser *parser, const hac_expr_source *source,
+                                             hac_node **ret);
+/* Parses all of `source` as a list of at most `max` items. */
+HAC_MUST_USE hac_status hac_parse_items(hac_parser *parser, const hac_expr_source *source, unsigned flags,
+                                        size_t max, hac_item *ret, size_t *ret_n);
+
+/* Makes a node; the checker uses it, too. NULL: parser->status has the failure. */
+hac_node *hac_node_new(hac_parser *parser, hac_node_kind kind, const hac_expr_source *source, size_t at);
+hac_node *hac_node_call(hac_parser *parser, const char *name, size_t at, size_t n_args,
+                        hac_node *const *args);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "expr/sql.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "sql_refused.h"
+
+static const struct {
+    const char *name, *option, *begins; /* begins: the clause's first word */
+    bool by;                            /* followed by BY */
+} clauses[HAC_SQL_CLAUSES] = {
+    [HAC_SQL_SELECT] = {"SELECT", "select", "select", false},
+    [HAC_SQL_WHERE] = {"WHERE", "where", "where", false},
+    [HAC_SQL_GROUP_BY] = {"GROUP BY", "group-by", "group", true},
+    [HAC_SQL_HAVING] = {"HAVING", "having", "having", false},
+    [HAC_SQL_ORDER_BY] = {"ORDER BY", "order-by", "order", true},
+    [HAC_SQL_LIMIT_BY] = {"LIMIT BY", "limit-by", NULL, false},
+};
+
+const char *hac_sql_clause_name(hac_sql_clause clause)
+{
+    return clauses[clause].name;
+}
+
+const char *hac_sql_clause_option(hac_sql_clause clause)
+{
+    return clauses[clause].option;
+}
+
+/* ---- tokens ---- */
+
+typedef struct sql_parser {
+    hac_expr_source source; /* the statement, with blanks in place of its comments */
+    char *text;
+    hac_lexer lexer;
+    hac_token token, next;
+    hac_status status;
+    hac_error *err;
+    hac_sql_select *select;
+    char *alias; /* of the source */
+} sql_parser;
+
+static size_t offset_of(const sql_parser *p, const char *at)
+{
+    return (size_t)(at - p->text);
+}
+
+#define fail_here(p, ...)                                                                                    \
+    ((p)->status = hac_expr_fail(&(p)->source, offset_of((p), (p)->token.text), (p)->err, __VA_ARGS__), false)
+
+static bool advance(sql_parser *p)
+{
+    p->token = p->next;
+    if (p->status == HAC_OK)
+        p->status = hac_lexer_next(&p->lexer, &p->next, p->err);
+    return p->status == HAC_OK;
+}
+
+static bool advance_twice(sql_parser *p)
+{
+    if (!advance(p))
+        return false;
+    return advance(p);
+}
+
+static bool is_word(const sql_parser *p, const char *word)
+{
+    return hac_token_is_word(&p->token, word);
+}
+
+static bool is_symbol(const sql_parser *p, const char *symbol)
+{
+    return hac_token_is_symbol(&p->token, symbol);
+}
+
+static bool at_end(const sql_parser *p)
+{
+    return p->token.kind == HAC_TOKEN_END;
+}
+
+/* Fails if SQL that there is not stands here. */
+static bool check_refused(sql_parser *p, hac_sql_place place)
+{
+    const char *instead = hac_sql_refused(place, &p->token, &p->next);
+    return instead == NULL || fail_here(p, "%s", instead);
+}
+
+static bool unexpected(sql_parser *p, const char *expected)
+{
+    if (p->status != HAC_OK)
+        return false;
+    if (at_end(p))
+        return fail_here(p, "expected %s, but the statement ends here", expected);
+    return fail_here(p, "expected %s, found %.*s", expected, (int)(p->token.bytes < 64 ? p->token.bytes : 64),
+                     p->token.text);
+}
+
+static char *copy(sql_parser *p, const char *from, size_t bytes)
+{
+    char *text = strndup(from, bytes);
+    if (text == NULL)
+        p->status = hac_fail_no_memory(p->err);
+    return text;
+}
+
+/* Copies a name or a string without its quotes. */
+static char *unquoted(sql_parser *p)
+{
+    char *text = copy(p, p->token.text, p->token.bytes);
+    if (text != NULL && p->token.kind != HAC_TOKEN_NAME)
+        text[hac_token_unquote(&p->token, text)] = '\0';
+    return text;
+}
+
+/* ---- comments, and what else the lexer does not know ---- */
+
+static char *skip_comment(char *at)
+{
+    if (at[0] == '-' && at[1] == '-')
+        return at + strcspn(at, "\n");
+    if (at[0] != '/' || at[1] != '*')
+        return NULL;
+    char *end = strstr(at + 2, "*/");
+    return end != NULL ? end + 2 : at + strlen(at);
+}
+
+static char *skip_quoted(char *at)
+{
+    char *end = strchr(at + 1, *at);
+    return end != NULL ? end + 1 : at + strlen(at);
+}
+
+/* `t.*` is all columns of the one source: blanks `t.`. Returns what follows the name at `at`. */
+static char *skip_name(char *at)
+{
+    char *end = at;
+    while (hac_is_name_part(*end))
+        end++;
+    if (end[0] == '.' && end[1] == '*')
+        memset(at, ' ', (size_t)(end - at) + 1);
+    return end;
+}
+
+/* Replaces comments, and a semicolon at the end, by blanks, so that all places stay. */
+static void blank_comments(char *text)
+{
+    char *last = NULL;
+    for (char *at = text; *at != '\0';) {
+        char *end = skip_comment(at);
+        if (end != NULL) {
+            memset(at, ' ', (size_t)(end - at));
+            at = end;
+            continue;
+        }
+        if (strchr(" \t\r\n\v\f", *at) == NULL)
+            last = at;
+        at = *at == '"' || *at == '\'' ? skip_quoted(at) : hac_is_name_start(*at) ? skip_name(at) : at + 1;
+    }
+    if (last != NULL && *last == ';')
+        *last = ' ';
+}
+
+/* ---- clauses ---- */
+
+/* Whether the token begins a clause: no expression goes on with it. */
+static bool begins_clause(const sql_parser *p)
+{
+    for (size_t i = 0; i < HAC_SQL_CLAUSES; i++)
+        if (clauses[i].begins != NULL && is_word(p, clauses[i].begins) &&
+            (!clauses[i].by || hac_token_is_word(&p->next, "by")))
+            return true;
+    return is_word(p, "from") || is_word(p, "limit") || is_word(p, "offset");
+}
+
+/* Skips the tokens of a clause, up to the next clause. */
+static bool skip_clause(sql_parser *p)
+{
+    unsigned depth = 0;
+    while (!at_end(p)) {
+        if (depth == 0 && begins_clause(p) && !is_word(p, "select"))
+            return true;
+        if (!check_refused(p, HAC_SQL_IN_CLAUSE))
+            return false;
+        if (is_symbol(p, "("))
+            depth++;
+        if (is_symbol(p, ")") && depth-- == 0)
+            return fail_here(p, "')' without its '('");
+        if (!advance(p))
+            return false;
+    }
+    return true;
+}
+
+static size_t character_of(const sql_parser *p, const char *at)
+{
+    size_t characters = 1;
+    for (const char *c = p->text; c < at; c++)
+        characters += ((unsigned char)*c & 0xc0) != 0x80;
+    return characters;
+}
+
+/* Takes the text of a clause, from behind its words on. */
+static bool take_clause(sql_parser *p, hac_sql_clause clause)
+{
+    hac_sql_text *ret = &p->select->clauses[clause];
+    const char *first = p->token.text;
+    if (ret->text != NULL)
+        return fail_here(p, "a second %s", clauses[clause].name);
+    if (!skip_clause(p))
+        return false;
+    size_t bytes = (size_t)(p->token.text - first);
+    while (bytes > 0 && strchr(" \t\r\n\v\f", first[bytes - 1]) != NULL)
+        bytes--;
+    if (bytes == 0) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "what %s takes", clauses[clause].name);
+        return unexpected(p, expected);
+    }
+    if (bytes > HAC_EXPRESSION_MAX)
+        return fail_here(p, "%s is longer than %d bytes", clauses[clause].name, HAC_EXPRESSION_MAX);
+    ret->character = character_of(p, first);
+    return (ret->text = copy(p, first, bytes)) != NULL;
+}
+
+static bool take_count(sql_parser *p, const char *of, uint64_t *ret)
+{
+    char digits[24] = "";
+    size_t n = p->token.bytes;
+    if (p->token.kind != HAC_TOKEN_NUMBER || n >= sizeof digits || strspn(p->token.text, "0123456789") < n)
+        return unexpected(p, of);
+    memcpy(digits, p->token.text, n);
+    *ret = n > 19 ? UINT64_MAX - 1 : strtoull(digits, NULL, 10);
+    return advance(p);
+}
+
+/* LIMIT n, LIMIT ALL, LIMIT n BY a, b */
+static bool take_limit(sql_parser *p)
+{
+    uint64_t n = UINT64_MAX;
+    if (!advance(p))
+        return false;
+    if (is_word(p, "all"))
+        return advance(p);
+    if (!take_count(p, "a number of rows behind LIMIT", &n))
+        return false;
+    if (is_symbol(p, ","))
+        return fail_here(p, "LIMIT a, b is LIMIT b OFFSET a; write that");
+    if (is_symbol(p, "%") || is_word(p, "percent"))
+        return fail_here(p, "LIMIT takes a number of rows, not a percentage");
+    if (is_word(p, "by"))
+        return fail_here(p, "there is no LIMIT BY; write GROUP BY with arg_max(a, b) or top_k(a, n)");
+    if (p->select->limit != UINT64_MAX)
+        return fail_here(p, "a second LIMIT");
+    p->select->limit = n;
+    return true;
+}
+
+/* ---- FROM ---- */
+
+/* Functions of other databases that name a file and its format. */
+static const char *const readers[][2] = {
+    {"read_csv", "csv"},         {"read_csv_auto", "csv"},    {"read_parquet", "parquet"},
+    {"read_json", "jsonl"},      {"read_json_auto", "jsonl"}, {"read_ndjson", "jsonl"},
+    {"parquet_scan", "parquet"}, {"read_text", "lines"},
+};
+
+static bool take_reader(sql_parser *p)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (is_word(p, readers[i][0]))
+            p->select->format = readers[i][1];
+    if (p->select->format == NULL)
+        return check_refused(p, HAC_SQL_CALLS) && unexpected(p, "a file, as in FROM 'sales.csv'");
+    if (!advance_twice(p))
+        return false;
+    if (p->token.kind != HAC_TOKEN_STRING)
+        return unexpected(p, "a file in single quotes");
+    if ((p->select->source = unquoted(p)) == NULL || !advance(p))
+        return false;
+    if (is_symbol(p, ","))
+        return fail_here(p, "options of the input are those of the command: --delimiter, --no-header, "
+                            "--schema; see `hacctl query --help`");
+    return is_symbol(p, ")") ? advance(p) : unexpected(p, "')'");
+}
+
+static bool take_alias(sql_parser *p)
+{
+    bool as = is_word(p, "as");
+    if (as && !advance(p))
+        return false;
+    bool name = p->token.kind == HAC_TOKEN_NAME || p->token.kind == HAC_TOKEN_QUOTED;
+    if (!as && (!name || begins_clause(p) || hac_sql_refused(HAC_SQL_IN_CLAUSE, &p->token, &p->next) != NULL))
+        return true;
+    if (!name)
+        return unexpected(p, "a name of the source");
+    return (p->alias = unquoted(p)) != NULL && advance(p);
+}
+
+static bool take_from(sql_parser *p)
+{
+    if (!advance(p))
+        return false;
+    if (hac_token_is_symbol(&p->next, "(") && p->token.kind == HAC_TOKEN_NAME) {
+        if (!take_reader(p))
+            return false;
+    } else if (p->token.kind == HAC_TOKEN_STRING || p->token.kind == HAC_TOKEN_NAME ||
+               p->token.kind == HAC_TOKEN_QUOTED) {
+        if ((p->select->source = unquoted(p)) == NULL || !advance(p))
+            return false;
+    } else {
+        return check_refused(p, HAC_SQL_FOLLOWS) && unexpected(p, "a file, as in FROM 'sales.csv'");
+    }
+    if (is_symbol(p, "/") || is_symbol(p, "-") || is_symbol(p, "*"))
+        return fail_here(p, "a file's name goes in single quotes: FROM 'data/sales.csv'");
+    return check_refused(p, HAC_SQL_FOLLOWS) && take_alias(p) && check_refused(p, HAC_SQL_FOLLOWS);
+}
+
+/* ---- the statement ---- */
+
+static bool take_any(sql_parser *p, bool *from)
+{
+    if (!check_refused(p, HAC_SQL_IN_CLAUSE))
+        return false;
+    if (is_word(p, "limit"))
+        return take_limit(p);
+    if (is_word(p, "from")) {
+        if (*from)
+            return fail_here(p, "a second FROM");
+        *from = true;
+        return take_from(p);
+    }
+    for (size_t i = HAC_SQL_WHERE; i < HAC_SQL_CLAUSES; i++)
+        if (clauses[i].begins != NULL && is_word(p, clauses[i].begins) && begins_clause(p)) {
+            if (!advance(p) || (clauses[i].by && !advance(p)))
+                return false;
+            return take_clause(p, (hac_sql_clause)i);
+        }
+    return unexpected(p, "WHERE, GROUP BY, ORDER BY, LIMIT or the end");
+}
+
+/* DISTINCT and ALL of SELECT. */
+static bool take_distinct(sql_parser *p)
+{
+    if (is_word(p, "distinct") && hac_token_is_word(&p->next, "on"))
+        return fail_here(p, "there is no DISTINCT ON; write GROUP BY a with arg_min(b, c)");
+    p->select->distinct = is_word(p, "distinct");
+    return is_word(p, "distinct") || is_word(p, "all") ? advance(p) : true;
+}
+
+/* `FROM 'file'` alone, and before SELECT, is allowed. */
+static bool parse_statement(sql_parser *p)
+{
+    bool from = false;
+    if (is_word(p, "from")) {
+        from = true;
+        if (!take_from(p))
+            return false;
+    }
+    if (is_word(p, "select")) {
+        if (!advance(p) || !take_distinct(p) || !take_clause(p, HAC_SQL_SELECT))
+            return false;
+    } else if (!from) {
+        return check_refused(p, HAC_SQL_BEGINS) && unexpected(p, "SELECT");
+    } else {
+        p->select->clauses[HAC_SQL_SELECT] = (hac_sql_text){.text = copy(p, "*", 1), .character = 1};
+    }
+    while (p->status == HAC_OK && !at_end(p))
+        if (!take_any(p, &from))
+            return false;
+    return from ? p->status == HAC_OK : unexpected(p, "FROM and a file, as in FROM 'sales.csv'");
+}
+
+/* Replaces `t.` before a column's name by blanks, if t is the source's alias. */
+static void drop_alias(const char *alias, char *text)
+{
+    hac_expr_source source = {.option = "", .text = text};
+    hac_lexer lexer = {&source, text};
+    hac_token token = {.kind = HAC_TOKEN_NAME};
+    size_t n = strlen(alias);
+    while (token.kind != HAC_TOKEN_END && hac_lexer_next(&lexer, &token, NULL) == HAC_OK)
+        if (token.kind == HAC_TOKEN_NAME && token.bytes > n + 1 && token.text[n] == '.' &&
+            memcmp(token.text, alias, n) == 0)
+            memset(text + (token.text - text), ' ', n + 1);
+}
+
+hac_status hac_sql_select_parse(const char *text, hac_sql_select *ret, hac_error *err)
+{
+    hac_error unused;
+    *ret = (hac_sql_select){.limit = UINT64_MAX, .limit_each = UINT64_MAX};
+    hac_autofree char *own = strdup(text);
+    if (own == NULL)
+        return hac_fail_no_memory(err);
+    blank_comments(own);
+    sql_parser p = {.source = {.option = "SQL", .text = own},
+                    .text = own,
+                    .next = {.kind = HAC_TOKEN_END, .text = own},
+                    .err = err != NULL ? err : &unused,
+                    .select = ret};
+    p.lexer = (hac_lexer){&p.source, own};
+    if (advance_twice(&p))
+        (void)parse_statement(&p);
+    for (size_t i = 0; i < HAC_SQL_CLAUSES && p.alias != NULL && p.status == HAC_OK; i++)
+        if (ret->clauses[i].text != NULL)
+            drop_alias(p.alias, ret->clauses[i].text);
+    free(p.alias);
+    return p.status;
+}
+
+void hac_sql_select_clear(hac_sql_select *select)
+{
+    for (size_t i = 0; i < HAC_SQL_CLAUSES; i++)
+        free(select->clauses[i].text);
+    free(select->source);
+    *select = (hac_sql_select){.limit = UINT64_MAX, .limit_each = UINT64_MAX};
+}
+
+/* ---- messages of the compiler ---- */
+
+/* Replaces the names of options inside of a message: "add it to --group-by". */
+static void reword_options(char *message, size_t size)
+{
+    char said[HAC_ERROR_MESSAGE_SIZE], option[32];
+    for (size_t i = 0; i < HAC_SQL_CLAUSES; i++) {
+        snprintf(option, sizeof option, "--%s", clauses[i].option);
+        for (char *at = strstr(message, option); at != NULL; at = strstr(message, option)) {
+            snprintf(said, sizeof said, "%s", at + strlen(option));
+            snprintf(at, size - (size_t)(at - message), "%s%s", clauses[i].name, said);
+        }
+    }
+}
+
+void hac_sql_select_reword(const hac_sql_select *select, hac_error *err)
+{
+    char said[HAC_ERROR_MESSAGE_SIZE];
+    if (err == NULL || err->code != HAC_INVALID)
+        return;
+    snprintf(said, sizeof said, "%s", err->message);
+    for (size_t i = 0; i < HAC_SQL_CLAUSES; i++) {
+        char option[48];
+        snprintf(option, sizeof option, "--%s: character ", clauses[i].option);
+        if (select->clauses[i].text == NULL || strncmp(said, option, strlen(option)) != 0)
+            continue;
+        char *rest;
+        size_t at = strtoul(said + strlen(option), &rest, 10);
+        (void)hac_fail(err, err->code, "SQL: character %zu%s", select->clauses[i].character + at - 1, rest);
+        break;
+    }
+    reword_options(err->message, sizeof err->message);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sql_refused.h"
+
+#define JOIN                                                                                                 \
+    "there are no joins; a query has one source: join the files beforehand, or with another tool, and "      \
+    "query "                                                                                                 \
+    "the result"
+#define CHANGE "a query reads files and changes none; write the result to a new file with -o OUT"
+#define WINDOW                                                                                               \
+    "there are no window functions; GROUP BY with arg_max(a, b), first, top_k or quantile "                  \
+    "answer many of their questions"
+#define SUBQUERY "there are no subqueries; write the inner result with -o PART.parquet, and query that file"
+#define SETS     "rows of two queries cannot be compared; there is neither INTERSECT nor EXCEPT"
+#define DESCRIBE "`hacctl parquet inspect FILE` shows the columns of a Parquet file"
+
+static const struct {
+    hac_sql_place place;
+    const char *word;
+    const char *next; /* the word or symbol behind it; NULL: any */
+    const char *instead;
+} refused[] = {
+    {HAC_SQL_BEGINS, "insert", NULL, CHANGE},
+    {HAC_SQL_BEGINS, "update", NULL, CHANGE},
+    {HAC_SQL_BEGINS, "delete", NULL, CHANGE},
+    {HAC_SQL_BEGINS, "merge", NULL, CHANGE},
+    {HAC_SQL_BEGINS, "truncate", NULL, CHANGE},
+    {HAC_SQL_BEGINS, "create", NULL, "there are no tables; a query's source is a file: FROM 'sales.csv'"},
+    {HAC_SQL_BEGINS, "drop", NULL, "there are no tables; a query's source is a file: FROM 'sales.csv'"},
+    {HAC_SQL_BEGINS, "alter", NULL, "there are no tables; a query's source is a file: FROM 'sales.csv'"},
+    {HAC_SQL_BEGINS, "copy", NULL,
+     "write SELECT … FROM 'in.csv' and -o out.parquet, or `hacctl parquet convert IN OUT`"},
+    {HAC_SQL_BEGINS, "attach", NULL, "there are no databases; a query's source is a file: FROM 'sales.csv'"},
+    {HAC_SQL_BEGINS, "install", NULL, "there are no extensions"},
+    {HAC_SQL_BEGINS, "load", NULL, "there are no extensions"},
+    {HAC_SQL_BEGINS, "set", NULL, "settings are options of the command; see `hacctl query --help`"},
+    {HAC_SQL_BEGINS, "pragma", NULL, "settings are options of the command; see `hacctl query --help`"},
+    {HAC_SQL_BEGINS, "begin", NULL, "there are no transactions"},
+    {HAC_SQL_BEGINS, "commit", NULL, "there are no transactions"},
+    {HAC_SQL_BEGINS, "rollback", NULL, "there are no transactions"},
+    {HAC_SQL_BEGINS, "explain", NULL, "write `hacctl explain query \"SELECT …\"`"},
+    {HAC_SQL_BEGINS, "describe", NULL, DESCRIBE},
+    {HAC_SQL_BEGINS, "desc", NULL, DESCRIBE},
+    {HAC_SQL_BEGINS, "show", NULL, DESCRIBE},
+    {HAC_SQL_BEGINS, "summarize", NULL,
+     "write the aggregates that are wanted: SELECT count(*), min(a), max(a), avg(a) FROM …"},
+    {HAC_SQL_BEGINS, "pivot", NULL, "there is no PIVOT; write sum(if(a = 'x', b, 0)) AS x for each column"},
+    {HAC_SQL_BEGINS, "unpivot", NULL, "there is no UNPIVOT"},
+    {HAC_SQL_BEGINS, "values", NULL, "there are no rows of constants; a query's source is a file"},
+    {HAC_SQL_BEGINS, "call", NULL, "there are no procedures"},
+    {HAC_SQL_BEGINS, "with", NULL,
+     "there is no WITH; write the inner result with -o PART.parquet, and query that file"},
+    {HAC_SQL_BEGINS, "(", NULL, SUBQUERY},
+
+    {HAC_SQL_FOLLOWS, ",", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "join", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "inner", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "left", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "right", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "full", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "cross", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "natural", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "asof", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "positional", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "semi", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "anti", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "lateral", NULL, JOIN},
+    {HAC_SQL_FOLLOWS, "tablesample", NULL, "there are no samples; LIMIT n takes the first rows"},
+    {HAC_SQL_FOLLOWS, "using", NULL, "there are no samples; LIMIT n takes the first rows"},
+    {HAC_SQL_FOLLOWS, "pivot", NULL, "there is no PIVOT; write sum(if(a = 'x', b, 0)) AS x for each column"},
+    {HAC_SQL_FOLLOWS, "unpivot", NULL, "there is no UNPIVOT"},
+    {HAC_SQL_FOLLOWS, "(", NULL, SUBQUERY},
+
+    {HAC_SQL_IN_CLAUSE, "select", NULL, SUBQUERY},
+    {HAC_SQL_IN_CLAUSE, "exists", "(", SUBQUERY},
+    {HAC_SQL_IN_CLAUSE, "over", "(", WINDOW},
+    {HAC_SQL_IN_CLAUSE, "window", NULL, WINDOW},
+    {HAC_SQL_IN_CLAUSE, "qualify", NULL, WINDOW},
+    {HAC_SQL_IN_CLAUSE, "union", NULL,
+     "there is no UNION; FROM 'folder' and FROM 'a*.csv' read many files as one"},
+    {HAC_SQL_IN_CLAUSE, "intersect", NULL, SETS},
+    {HAC_SQL_IN_CLAUSE, "except", "select", SETS},
+    {HAC_SQL_IN_CLAUSE, "having", NULL,
+     "there is no HAVING; write the result with -o PART.parquet, and query that"},
+    {HAC_SQL_IN_CLAUSE, "offset", NULL, "there is no OFFSET; LIMIT n takes the first rows"},
+    {HAC_SQL_IN_CLAUSE, "fetch", NULL, "write LIMIT n"},
+    {HAC_SQL_IN_CLAUSE, "for", "update", "a query locks nothing"},
+    {HAC_SQL_IN_CLAUSE, "grouping", "sets", "there are no grouping sets; run a query for each set of keys"},
+    {HAC_SQL_IN_CLAUSE, "rollup", "(", "there is no ROLLUP; run a query for each set of keys"},
+    {HAC_SQL_IN_CLAUSE, "cube", "(", "there is no CUBE; run a query for each set of keys"},
+    {HAC_SQL_IN_CLAUSE, "filter", "(", "there is no FILTER; write sum(if(condition, x, null))"},
+    {HAC_SQL_IN_CLAUSE, "within", "group", "write quantile(x, 0.5), mode(x) or string_list(x)"},
+
+    {HAC_SQL_CALLS, "unnest", NULL, "there is no UNNEST"},
+    {HAC_SQL_CALLS, "range", NULL, "there are no rows of constants; a query's source is a file"},
+    {HAC_SQL_CALLS, "generate_series", NULL, "there are no rows of constants; a query's source is a file"},
+    {HAC_SQL_CALLS, "glob", NULL, "write the pattern itself: FROM 'logs/*.csv'"},
+};
+
+static bool is(const hac_token *token, const char *word)
+{
+    return hac_token_is_word(token, word) || hac_token_is_symbol(token, word);
+}
+
+const char *hac_sql_refused(hac_sql_place place, const hac_token *token, const hac_token *next)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (refused[i].place == place && is(token, refused[i].word) &&
+            (refused[i].next == NULL || is(next, refused[i].next)))
+            return refused[i].instead;
+    return NULL;
+}

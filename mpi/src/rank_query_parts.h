@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of a query's input that a rank reads: consecutive rows of the whole input, in the order of
+ * ranks. Parquet files are divided by row groups, records of fixed width by their number. Text whose
+ * records are lines is divided by bytes, at the ends of records; csv first needs the number of quotes
+ * before each part. Other formats are divided by files. */
+#ifndef MPI_QUERY_PARTS_H
+#define MPI_QUERY_PARTS_H
+
+#include "ranks.h"
+#include "request/query_request.h"
+
+/* Consecutive whole files, or a range of one file. */
+typedef struct hac_mpi_piece {
+    size_t file, files; /* files > 1: from `file` on, all of them whole */
+    bool whole;
+    uint64_t first, count; /* row groups or bytes */
+    uint64_t header;       /* bytes of the file's first line, which is put before a range that lacks it */
+} hac_mpi_piece;
+
+enum { HAC_MPI_PIECES = 3 }; /* the end of a file, whole files, the begin of another file */
+
+typedef struct hac_mpi_part {
+    hac_mpi_piece pieces[HAC_MPI_PIECES];
+    size_t n;
+} hac_mpi_part;
+
+/* hac_ranks.query of opsplit. Collective. */
+HAC_MUST_USE hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path,
+                                           uint64_t bytes, const hac_query_options *options,
+                                           hac_take_answer *take, void *taker, hac_error *err);
+
+/* Finds this rank's part. Collective. HAC_INVALID: the input cannot be divided. */
+HAC_MUST_USE hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_query_request *request,
+                                       hac_mpi_part *ret, hac_error *err);
+
+/* A piece with all columns and few rows: the first line of a text file, or else the first file. */
+HAC_MUST_USE hac_status hac_mpi_head(const hac_query_request *request, hac_mpi_piece *ret, hac_error *err);
+
+/* Runs the query of `options` over a piece. *ret has ended. */
+HAC_MUST_USE hac_status hac_mpi_query_piece(hac_client *client, const hac_query_request *request,
+                                            const hac_mpi_piece *piece, const hac_query_options *options,
+                                            hac_job **ret, hac_error *err);
+
+#endif

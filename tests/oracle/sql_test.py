@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`hacctl query`: SQL as people write it, compared with DuckDB; SQL and options give the same answer; SQL that there is
+not is refused by name."""
+import datetime
+import decimal
+import json
+import math
+import random
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import duck  # noqa: E402
+from machine import ONE_DEVICE, SharedMachineTest, main  # noqa: E402
+
+ROWS = 3000
+CITIES = ("Bern", "Oslo", "Paris", "New York", "bern", "")
+
+
+def make_sales(path, seed, rows=ROWS):
+    rng = random.Random(seed)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("id,day,city,price,qty,paid\n")
+        for i in range(rows):
+            day = datetime.date(2024, 1, 1) + datetime.timedelta(days=rng.randrange(400))
+            quantity = rng.choice(("1", "2", "3", "17", ""))
+            file.write(f"{i},{day},{rng.choice(CITIES)},{rng.randrange(100, 99999) / 64},{quantity},"
+                       f"{rng.choice(('true', 'false'))}\n")
+
+
+def same(a, b):
+    if isinstance(b, bool):
+        return a == ("true" if b else "false")
+    if isinstance(b, (float, decimal.Decimal)) and a is not None:
+        return math.isclose(float(a), float(b), rel_tol=1e-9, abs_tol=1e-9)
+    return a is None if b is None else a == str(b)
+
+
+# Statements as a user of DuckDB types them.
+LINES = """
+SELECT count(*) FROM 'sales.csv'
+SELECT COUNT(*) AS n, SUM(qty) AS q, MIN(day) AS d, MAX(price) AS p FROM 'sales.csv'
+select city, count(*) as n from 'sales.csv' group by city order by n desc, city
+SELECT city, count(*) n FROM 'sales.csv' GROUP BY 1 ORDER BY 2 DESC, 1
+SELECT city, year(day) AS y, count(*) AS n FROM 'sales.csv' GROUP BY ALL ORDER BY ALL
+SELECT month(day) AS m, sum(price) AS s FROM 'sales.csv' WHERE qty > 1 GROUP BY m ORDER BY m LIMIT 10
+SELECT sum(price) AS s, city FROM 'sales.csv' GROUP BY city ORDER BY s
+SELECT DISTINCT city FROM 'sales.csv' ORDER BY city
+SELECT DISTINCT city, qty FROM 'sales.csv' ORDER BY 1, 2 DESC
+SELECT * FROM 'sales.csv' ORDER BY id LIMIT 5
+SELECT * EXCLUDE (price, paid) FROM 'sales.csv' ORDER BY id DESC LIMIT 3
+SELECT * EXCLUDE id FROM 'sales.csv' WHERE id = 17
+FROM 'sales.csv' ORDER BY id LIMIT 2
+FROM 'sales.csv' SELECT id, city WHERE id < 4 ORDER BY id
+SELECT id, price * 2 AS twice FROM 'sales.csv' WHERE twice > 3000 ORDER BY twice DESC, id LIMIT 7
+SELECT id, price * 2 AS twice, twice + 1 AS more FROM 'sales.csv' ORDER BY more, id LIMIT 7
+SELECT id FROM 'sales.csv' WHERE city ILIKE 'b%N' ORDER BY id LIMIT 9
+SELECT id FROM 'sales.csv' WHERE city NOT ILIKE '%O%' ORDER BY id LIMIT 9
+SELECT count(*) FROM 'sales.csv' WHERE city LIKE '%o%'
+SELECT count(*) FROM 'sales.csv' WHERE day BETWEEN DATE '2024-03-01' AND DATE '2024-03-31'
+SELECT count(*) FROM 'sales.csv' WHERE city IN ('Bern', 'Oslo')
+SELECT count(*) FROM 'sales.csv' WHERE city NOT IN ('Bern', 'Oslo') AND qty IS NOT NULL
+SELECT CASE WHEN qty > 2 THEN 'many' WHEN qty > 1 THEN 'two' ELSE 'few' END AS size, count(*) AS n FROM 'sales.csv' GROUP BY size ORDER BY size
+SELECT CASE qty WHEN 1 THEN 'one' ELSE 'other' END AS size, count(*) AS n FROM 'sales.csv' GROUP BY 1 ORDER BY 1
+SELECT id, qty FROM 'sales.csv' ORDER BY qty NULLS FIRST, id LIMIT 5
+SELECT id, qty FROM 'sales.csv' ORDER BY qty DESC NULLS FIRST, id DESC LIMIT 5
+SELECT id, qty FROM 'sales.csv' ORDER BY qty DESC NULLS LAST, id LIMIT 5
+SELECT id::VARCHAR || 'x' AS a, price::INTEGER AS b, qty::DOUBLE / 2 AS c FROM 'sales.csv' ORDER BY id LIMIT 5
+SELECT CAST(id AS bigint) AS a, CAST(qty AS text) AS b FROM 'sales.csv' ORDER BY a LIMIT 4
+SELECT "city", "id" AS "the id" FROM "sales.csv" WHERE "city" = 'Bern' ORDER BY "the id" LIMIT 3
+SELECT s.city, s.qty FROM 'sales.csv' AS s WHERE s.id < 9 ORDER BY s.id
+SELECT t.* FROM 'sales.csv' t WHERE t.id = 3
+SELECT avg(price) AS a, stddev(price) AS s, median(price) AS m FROM 'sales.csv'
+SELECT city, count(DISTINCT qty) AS n FROM 'sales.csv' GROUP BY city ORDER BY city
+SELECT upper(city) AS u, length(city) AS l FROM 'sales.csv' WHERE id < 6 ORDER BY id
+SELECT coalesce(qty, 0) AS q, count(*) AS n FROM 'sales.csv' GROUP BY q ORDER BY q
+SELECT nullif(city, 'Bern') AS c, count(*) AS n FROM 'sales.csv' GROUP BY c ORDER BY c
+SELECT round(price) AS r, floor(price) AS f FROM 'sales.csv' ORDER BY id LIMIT 5
+SELECT sum(CASE WHEN paid THEN price ELSE 0 END) AS s FROM 'sales.csv'
+SELECT paid, sum(price) AS s FROM 'sales.csv' WHERE NOT paid OR qty = 1 GROUP BY paid ORDER BY paid
+SELECT arg_max(id, price) AS i FROM 'sales.csv' WHERE city = 'Oslo'
+SELECT min(city) AS a, max(city) AS b FROM 'sales.csv' -- the first and the last
+SELECT /* all of them */ count(*) FROM 'sales.csv';
+SELECT count(*) FROM read_csv('sales.csv')
+SELECT count(*) FROM read_parquet('sales.parquet')
+SELECT city, sum(qty) AS q FROM 'sales.parquet' GROUP BY city ORDER BY q DESC NULLS LAST, city
+SELECT count(*), sum(id) AS s FROM 'parts/*.csv'
+SELECT year(day) * 100 + month(day) AS ym, count(*) AS n FROM 'sales.csv' GROUP BY ym ORDER BY ym
+SELECT 'it''s' AS a, 1 AS b, 1.5 AS c, TRUE AS d, NULL::int AS e FROM 'sales.csv' LIMIT 1
+SELECT id % 7 AS r, count(*) FROM 'sales.csv' GROUP BY r ORDER BY r
+SELECT city FROM 'sales.csv' GROUP BY city ORDER BY count(*) DESC, city LIMIT 2
+SELECT qty, max(price) - min(price) AS spread FROM 'sales.csv' GROUP BY qty ORDER BY spread DESC, qty
+SELECT id FROM 'sales.csv' WHERE price > 1500 AND (city = 'Paris' OR city = 'Oslo') ORDER BY price DESC, id LIMIT 4
+""".strip().splitlines()
+
+REFUSED = (
+    ("SELECT a FROM 'a.csv' HAVING a > 1", "there is no HAVING"),
+    ("SELECT * FROM 'a.csv' JOIN 'b.csv' USING (id)", "there are no joins"),
+    ("SELECT * FROM 'a.csv' a LEFT JOIN 'b.csv' b ON a.id = b.id", "there are no joins"),
+    ("SELECT * FROM 'a.csv', 'b.csv'", "there are no joins"),
+    ("SELECT sum(x) OVER (ORDER BY y) FROM 'a.csv'", "there are no window functions"),
+    ("SELECT x FROM 'a.csv' QUALIFY row_number() OVER () = 1", "there are no window functions"),
+    ("SELECT * FROM (SELECT 1)", "there are no subqueries"),
+    ("SELECT * FROM 'a.csv' WHERE x IN (SELECT y FROM 'b.csv')", "there are no subqueries"),
+    ("SELECT * FROM 'a.csv' WHERE EXISTS (SELECT 1 FROM 'b.csv')", "there are no subqueries"),
+    ("WITH t AS (SELECT 1) SELECT * FROM t", "there is no WITH"),
+    ("SELECT a FROM 'a.csv' UNION SELECT a FROM 'b.csv'", "there is no UNION"),
+    ("SELECT a FROM 'a.csv' INTERSECT SELECT a FROM 'b.csv'", "neither INTERSECT nor EXCEPT"),
+    ("UPDATE sales SET x = 1", "a query reads files and changes none"),
+    ("DELETE FROM sales", "a query reads files and changes none"),
+    ("INSERT INTO sales VALUES (1)", "a query reads files and changes none"),
+    ("CREATE TABLE t AS SELECT * FROM 'a.csv'", "there are no tables"),
+    ("COPY (SELECT * FROM 'a.csv') TO 'b.parquet'", "-o out.parquet"),
+    ("SELECT DISTINCT ON (a) a FROM 'a.csv'", "there is no DISTINCT ON"),
+    ("SELECT a FROM 'a.csv' GROUP BY ROLLUP (a)", "there is no ROLLUP"),
+    ("SELECT a FROM 'a.csv' GROUP BY GROUPING SETS ((a))", "there are no grouping sets"),
+    ("SELECT sum(a) FILTER (WHERE b) FROM 'a.csv'", "there is no FILTER"),
+    ("SELECT a FROM 'a.csv' FETCH FIRST 3 ROWS ONLY", "write LIMIT n"),
+    ("SELECT a FROM 'a.csv' LIMIT 3, 4", "LIMIT a, b is LIMIT b OFFSET a"),
+    ("SELECT a FROM data/a.csv", "a file's name goes in single quotes"),
+    ("SELECT a", "expected FROM and a file"),
+    ("SELECT FROM 'a.csv'", "expected what SELECT takes"),
+    ("SELECT * FROM unnest(x)", "there is no UNNEST"),
+    ("SELECT * FROM read_csv('a.csv', delim = ';')", "--delimiter"),
+    ("SELECT * REPLACE (1 AS a) FROM 'sales.csv'", "there is no REPLACE"),
+    ("DESCRIBE SELECT * FROM 'a.csv'", "parquet inspect"),
+    ("EXPLAIN SELECT * FROM 'a.csv'", "hacctl explain query"),
+    ("VALUES (1, 2)", "a query's source is a file"),
+    ("SELECT a FROM 'sales.csv' WHERE city = 'x'", "character 8: unknown column 'a'"),
+    ("SELECT id FROM 'sales.csv' WHERE city = 'x' AND pricee > 1", "SQL: character 49: unknown column 'pricee'"),
+    ("SELECT id, count(*) FROM 'sales.csv' GROUP BY city", "SQL: character 8: 'id' has many values in a group: add it to GROUP BY"),
+    ("SELECT count(*) FROM 'sales.csv' WHERE sum(qty) > 1", "WHERE tests each row by itself"),
+    ("SELECT id FROM 'sales.csv' ORDER BY 2", "SQL: character 37: a number is the place of a column"),
+)
+
+# SQL, and the options that ask for the same.
+EQUAL = (
+    ("SELECT city, sum(price) AS s FROM 'sales.csv' WHERE qty > 1 GROUP BY city ORDER BY s DESC LIMIT 3",
+     ("--where", "qty > 1", "--group-by", "city", "--select", "sum(price) as s", "--order-by", "s desc", "--limit", "3")),
+    ("SELECT DISTINCT city, qty FROM 'sales.csv' ORDER BY 1, 2",
+     ("--select", "city, qty", "--distinct", "--order-by", "city, qty")),
+    ("SELECT DISTINCT city, qty FROM 'sales.csv' ORDER BY 1, 2", ("--group-by", "city, qty", "--order-by", "1, 2")),
+    ("FROM 'sales.csv' ORDER BY id", ("--order-by", "id")),
+    ("SELECT year(day) AS y, count(*) AS n FROM 'sales.csv' GROUP BY ALL ORDER BY y",
+     ("--group-by", "all", "--select", "year(day) as y, count() as n", "--order-by", "1")),
+    ("SELECT id FROM 'sales.csv' ORDER BY qty DESC NULLS FIRST, id LIMIT 9",
+     ("--select", "id", "--order-by", "qty desc nulls first, id", "--limit", "9")),
+)
+
+
+class SqlCase(SharedMachineTest):
+    profile = ONE_DEVICE
+
+    def setUp(self):
+        super().setUp()
+        work = Path(self.m.work)
+        make_sales(work / "sales.csv", 1)
+        (work / "parts").mkdir()
+        for part in range(3):
+            make_sales(work / "parts" / f"{part}.csv", part, 50)
+        if duck.duckdb is None:
+            return
+        self.duck = duck.connect()
+        self.duck.execute("SET default_null_order = 'nulls_last'")
+        self.duck.execute(f"SET file_search_path = '{work}'")
+        self.duck.execute(f"COPY (SELECT * FROM '{work}/sales.csv') TO '{work}/sales.parquet' (FORMAT parquet)")
+
+    def ask(self, *words):
+        out = self.m.good("query", *words)
+        rows = duck.read_csv(out.decode())
+        return rows[0], rows[1:]
+
+    def compare(self, statement, ordered=True):
+        _, got = self.ask(statement)
+        wanted = self.duck.execute(statement).fetchall()
+        if not ordered:
+            got = sorted(got, key=repr)
+            wanted = sorted(wanted, key=lambda row: repr(tuple(text_of(v) for v in row)))
+        self.assertEqual(len(got), len(wanted), statement)
+        for a, b in zip(got, wanted):
+            self.assertTrue(len(a) == len(b) and all(map(same, a, b)), f"{statement}: {a} and not {b}")
+
+
+def text_of(value):
+    return {True: "true", False: "false", None: None}.get(value, str(value)) if not isinstance(value, int) or \
+        isinstance(value, bool) else str(value)
+
+
+class Lines(SqlCase):
+    @unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
+    def test_lines(self):
+        for statement in LINES:
+            with self.subTest(statement):
+                self.compare(statement)
+
+    def test_refused(self):
+        for statement, says in REFUSED:
+            with self.subTest(statement):
+                said = self.m.bad(2, "query", statement, says=says)
+                self.assertTrue(said.startswith("hacctl: SQL: character "), said)
+
+    def test_options_say_the_same(self):
+        for statement, options in EQUAL:
+            with self.subTest(statement):
+                self.assertEqual(self.m.good("query", statement), self.m.good("query", "sales.csv", *options))
+
+    def test_flows(self):
+        """explain says what reads the input."""
+        with open(self.m.path("sales.csv"), "rb") as file:
+            data = file.read()
+        flows = {"sales.csv": "mapreduce", "parts": "mapreduce"}
+        if duck.duckdb is not None:
+            flows["sales.parquet"] = "parquet"
+        for name, flow in flows.items():
+            plan = json.loads(self.m.good("explain", "query", f"SELECT count(*) FROM '{name}'", "--format", "json"))
+            self.assertEqual(plan["flow"], flow, name)
+        plan = json.loads(self.m.good("explain", "query", "-", "--parse", "csv", "--schema", "a:i64", "--input-size",
+                                      "1MB", "--format", "json"))
+        self.assertEqual(plan["flow"], "splice")
+        self.assertEqual(self.m.good("query", "SELECT count(*) AS n FROM '-'", "--parse", "csv", data=data),
+                         b"n\n%d\n" % ROWS)
+        self.assertEqual(self.m.good("query", "SELECT count(*) AS n FROM read_csv('-')", data=data), b"n\n%d\n" % ROWS)
+        self.assertEqual(self.m.good("query", "parts", "--select", "count() as n"), b"n\n150\n")
+        self.assertEqual(self.m.good("query", "parts/0.csv", "parts/1.csv", "--select", "count() as n"), b"n\n100\n")
+
+    def test_usage(self):
+        self.m.bad(2, "query", "SELECT * FROM 'sales.csv'", "--where", "qty > 1", says="--where is not possible beside SQL")
+        self.m.bad(1, "query", "SELECT * FROM 'none.csv'", says="none.csv")
+        self.m.bad(1, "query", "SELECT * FROM 'none*.csv'", says="no file matches none*.csv")
+        self.m.bad(1, "query", "none.csv", says="none.csv")
+
+
+class RandomSql(SqlCase):
+    def expression(self, rng):
+        return rng.choice(("id", "qty", "price", "city", "paid", "month(day)", "qty + 1", "id % 5", "lower(city)",
+                           "coalesce(qty, -1)", "CASE WHEN qty > 1 THEN city ELSE 'none' END", "length(city)",
+                           "(id % 3)::VARCHAR", "day"))
+
+    def condition(self, rng):
+        one = rng.choice(("qty > 1", "city IN ('Bern', 'Oslo')", "city ILIKE '%O%'", "qty IS NULL", "NOT paid",
+                          "id BETWEEN 100 AND 900", "price::INTEGER > 700", "city <> 'Paris'",
+                          "day >= DATE '2024-06-01'"))
+        return one if rng.random() < 0.6 else f"({one} {rng.choice(('AND', 'OR'))} {self.condition(rng)})"
+
+    def direction(self, rng):
+        return rng.choice(("", " ASC", " DESC", " NULLS FIRST", " DESC NULLS FIRST", " desc nulls last"))
+
+    def statement(self, rng):
+        names = [f"c{i}" for i in range(rng.randint(1, 3))]
+        items = [f"{self.expression(rng)} AS {name}" for name in names]
+        where = f" WHERE {self.condition(rng)}" if rng.random() < 0.6 else ""
+        group, distinct = "", ""
+        if rng.random() < 0.6:
+            for i in range(rng.randint(1, 2)):
+                names.append(f"a{i}")
+                items.append(rng.choice(("count(*)", "sum(qty)", "min(city)", "max(price)", "count(DISTINCT qty)",
+                                         "avg(price)", "max(id) - min(id)")) + f" AS a{i}")
+            keys = [name for name in names if name[0] == "c"]
+            group = " GROUP BY " + rng.choice(("ALL", ", ".join(keys), ", ".join(str(i + 1) for i in range(len(keys)))))
+        elif rng.random() < 0.4:
+            distinct = "DISTINCT "
+        places = rng.sample(range(len(names)), len(names))
+        order = ", ".join(rng.choice((names[i], str(i + 1))) + self.direction(rng) for i in places)
+        limit = f" LIMIT {rng.choice((1, 7, 100))}" if rng.random() < 0.4 else ""
+        return f"SELECT {distinct}{', '.join(items)} FROM 'small.csv'{where}{group} ORDER BY {order}{limit}"
+
+    @unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
+    def test_random(self):
+        make_sales(self.m.path("small.csv"), 7, 400)
+        rng = random.Random(20261129)
+        for i in range(220):
+            statement = self.statement(rng)
+            with self.subTest(i):
+                self.compare(statement)
+
+
+if __name__ == "__main__":
+    main()
