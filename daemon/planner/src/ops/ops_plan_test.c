@@ -504,9 +504,13 @@ static void test_explore(void **state)
     assert_non_null(strstr(plan->candidates[0].reason, "; a piece measures cpu.1"));
     assert_true(plan->devices[0].share > 0.999);
     hac_plan_free(plan);
-    hac_model_record(models, machine.devices[1].key, "op.map", HAC_TYPE_F64, 1e9, 1, false);
-    assert_int_equal(hac_plan_ops(&machine, &spec, &plan, NULL), HAC_OK);
-    assert_int_equal(plan->tasks[0].explored, 0);
+    for (int samples = 1; samples <= 3; samples++) { /* the first two may have been taken on a busy machine */
+        hac_model_record(models, machine.devices[1].key, "op.map", HAC_TYPE_F64, 1e9, 1, false);
+        assert_int_equal(hac_plan_ops(&machine, &spec, &plan, NULL), HAC_OK);
+        assert_int_equal(plan->tasks[0].explored, samples < 3 ? 2 : 0);
+        if (samples < 3)
+            hac_plan_free(plan);
+    }
     assert_int_equal(plan->tasks[0].device_mask, 1);
     hac_plan_free(plan);
     hac_model_set_free(models);

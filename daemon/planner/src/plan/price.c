@@ -6,6 +6,8 @@
 
 #include "base/type.h"
 
+#define SURE_SAMPLES 3 /* measurements after which a device that is slow is left out */
+
 /* `cpu` and `other` are the units/s assumed of one CPU thread and of another device, 32-bit keys, with a
  * third taken off what was measured; 64-bit keys count half. `sort_part`: the part of a
  * radix sort's time; negative: a step of the bitonic network; 0: outside whole-sort capabilities. */
@@ -27,6 +29,7 @@ static const struct assumption {
     {"query.join", 4e9, 4e9},        {"query.gather", 1e9, 1e9},
     {"hash.aggregate", 4e8, 4e9},    {"op", 5e8, 5e9},
 };
+
 
 static const struct assumption unknown = {"", 1e8, 1e8};
 
@@ -131,9 +134,10 @@ static hac_prediction predict_by_kin(const hac_machine *machine, const hac_machi
     return sum;
 }
 
+/* One slow measurement, taken while the machine was busy, must not keep a device out for good. */
 static bool is_unsure(const hac_prediction *p)
 {
-    return p->disturbance == HAC_COLD || p->stale;
+    return p->disturbance == HAC_COLD || p->stale || p->samples < SURE_SAMPLES;
 }
 
 double hac_price_task(const hac_machine *machine, size_t device, uint64_t items, const hac_plan_task *task,

@@ -137,6 +137,28 @@ static void test_explore(void **state)
     hac_plan_free(plan);
 }
 
+/* A device whose few measurements say that it is slow was perhaps measured while the machine was busy. */
+static void test_explore_slow(void **state)
+{
+    (void)state;
+    hac_machine machine = new_pair();
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.models = models;
+    hac_query_spec spec = new_table();
+    hac_model_record(models, machine.devices[0].key, "query.aggregate.table", HAC_TYPE_NONE, 160e6, 0.01,
+                     true);
+    for (int samples = 1; samples <= 3; samples++) {
+        hac_model_record(models, machine.devices[1].key, "hash.aggregate.table", HAC_TYPE_NONE, 160e6, 100,
+                         true);
+        hac_plan *plan = plan_for(&machine, &spec);
+        const hac_plan_device *gpu = device_of(plan, 1);
+        assert_int_equal(gpu != NULL && gpu->explored, samples < 3);
+        hac_plan_free(plan);
+    }
+    hac_model_set_free(models);
+}
+
 /* Both kinds of devices do their parts of one range, each by a codelet of its own. */
 static void test_mixed(void **state)
 {
@@ -187,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explore),
+        cmocka_unit_test(test_explore_slow),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_explore_sources),
     };
