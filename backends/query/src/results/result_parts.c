@@ -181,7 +181,7 @@ static hac_status join_text(joining *j, uint64_t first, uint64_t count, uint64_t
     hac_status status = HAC_OK;
     *ret_rows = *ret_bytes = 0;
     for (uint64_t p = 0; status == HAC_OK && p < j->parts->n; p++) {
-        part_header header;
+        part_header header = {0};
         status = header_of(j->parts, p, &header, err);
         if (status == HAC_OK && p >= first && p - first < count)
             status = add_copy(j, region_of(j->parts, p) + sizeof header, *ret_bytes, header.bytes, err);
@@ -198,7 +198,7 @@ static hac_status add_parts(const hac_result_parts *parts, hac_parquet_join *joi
     hac_status status = HAC_OK;
     *ret_rows = 0;
     for (uint64_t p = 0; status == HAC_OK && p < parts->n; p++) {
-        part_header header;
+        part_header header = {0};
         status = header_of(parts, p, &header, err);
         if (status == HAC_OK)
             status = hac_parquet_join_add(join, header.bytes,
