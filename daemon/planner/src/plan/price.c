@@ -30,7 +30,6 @@ static const struct assumption {
     {"hash.aggregate", 4e8, 4e9},    {"op", 5e8, 5e9},
 };
 
-
 static const struct assumption unknown = {"", 1e8, 1e8};
 
 static const struct assumption *find(const char *codelet)
