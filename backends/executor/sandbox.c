@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -225,7 +226,14 @@ static int deny(scmp_filter_ctx filter, const char *name)
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 0, NULL);
 }
 
-/* Calls that are allowed on the process itself only. */
+/* The kernel reads these arguments as 32 bits, so a comparison of all 64 would let a number with high bits
+ * set pass. */
+#define INT_EQ(argument, value)                                                                              \
+    {                                                                                                        \
+        argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value                                                      \
+    }
+
+/* Calls that are refused for some arguments. */
 static int deny_by_argument(scmp_filter_ctx filter)
 {
     const scmp_datum_t self = (scmp_datum_t)getpid();
@@ -240,13 +248,19 @@ static int deny_by_argument(scmp_filter_ctx filter)
         {SCMP_SYS(tgkill), {0, SCMP_CMP_NE, self, 0}},
         {SCMP_SYS(rt_sigqueueinfo), {0, SCMP_CMP_NE, self, 0}},
         {SCMP_SYS(rt_tgsigqueueinfo), {0, SCMP_CMP_NE, self, 0}},
+        /* The kernel signals the owner of a descriptor: any process of the same uid, with any signal. */
+        {SCMP_SYS(fcntl), INT_EQ(1, F_SETOWN)},
+        {SCMP_SYS(fcntl), INT_EQ(1, F_SETOWN_EX)},
+        {SCMP_SYS(fcntl), INT_EQ(1, F_SETSIG)},
+        {SCMP_SYS(ioctl), INT_EQ(1, FIOSETOWN)},
+        {SCMP_SYS(ioctl), INT_EQ(1, SIOCSPGRP)},
         /* limits may be read; a set would affect every process of the same user */
         {SCMP_SYS(prlimit64), {2, SCMP_CMP_NE, 0, 0}},
-        {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_DUMPABLE, 0}},
-        {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_PTRACER, 0}},
-        {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0}},
+        {SCMP_SYS(prctl), INT_EQ(0, PR_SET_DUMPABLE)},
+        {SCMP_SYS(prctl), INT_EQ(0, PR_SET_PTRACER)},
+        {SCMP_SYS(prctl), INT_EQ(0, PR_SET_PDEATHSIG)},
         /* typing into a terminal */
-        {SCMP_SYS(ioctl), {1, SCMP_CMP_MASKED_EQ, UINT32_MAX, TIOCSTI}},
+        {SCMP_SYS(ioctl), INT_EQ(1, TIOCSTI)},
     };
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof rules / sizeof *rules; i++)

@@ -6,12 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -176,6 +178,58 @@ static int try_dumpable(void)
                : 1;
 }
 
+#define HIGH_BITS (INT64_C(5) << 32)
+#define CALL(name, at, value)                                                                                \
+    {                                                                                                        \
+#name, SYS_##name, at, value, false                                                                  \
+    }
+
+/* Every call of the filter's rules about arguments, with the argument that is refused. The kernel drops the
+ * high half of an `int`, so the filter has to refuse the number with high bits, too. `wide`: the kernel
+ * reads all 64 bits. */
+static int try_arguments(void)
+{
+    const pid_t parent = getppid();
+    const struct {
+        const char *name;
+        long call;
+        unsigned at;
+        int64_t value;
+        bool wide;
+    } calls[] = {
+        CALL(prctl, 0, PR_SET_DUMPABLE),
+        CALL(prctl, 0, PR_SET_PTRACER),
+        CALL(prctl, 0, PR_SET_PDEATHSIG),
+        CALL(fcntl, 1, F_SETOWN),
+        CALL(fcntl, 1, F_SETOWN_EX),
+        CALL(fcntl, 1, F_SETSIG),
+        CALL(ioctl, 1, FIOSETOWN),
+        CALL(ioctl, 1, SIOCSPGRP),
+        CALL(ioctl, 1, TIOCSTI),
+        CALL(kill, 0, parent),
+        CALL(kill, 0, -1),
+        CALL(kill, 0, 0),
+        CALL(tgkill, 0, parent),
+        CALL(rt_sigqueueinfo, 0, parent),
+        CALL(rt_tgsigqueueinfo, 0, parent),
+        {"prlimit64", SYS_prlimit64, 2, (int64_t)(intptr_t)&parent, true},
+        CALL(clone, 0, SIGCHLD),
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        for (int high = 0; high < (calls[i].wide ? 1 : 2); high++) {
+            long a[3] = {0, 0, 0};
+            a[calls[i].at] = (long)(calls[i].value ^ (high ? HIGH_BITS : 0));
+            errno = 0;
+            if (refused(syscall(calls[i].call, a[0], a[1], a[2], 0, 0)))
+                continue;
+            fprintf(stderr, "%s(argument %u = %lld%s): %s\n", calls[i].name, calls[i].at,
+                    (long long)calls[i].value, high ? ", high bits set" : "", strerror(errno));
+            return 60 + (int)i;
+        }
+    }
+    return 0;
+}
+
 static int try_files_outside(void)
 {
     char parent[64], beside[512], there[512];
@@ -260,6 +314,7 @@ REFUSAL(signals)
 REFUSAL(kernel)
 REFUSAL(others_limits)
 REFUSAL(dumpable)
+REFUSAL(arguments)
 REFUSAL(files_outside)
 REFUSAL(writable_code)
 
@@ -323,9 +378,10 @@ int main(void)
         cmocka_unit_test(test_socket),        cmocka_unit_test(test_tracing),
         cmocka_unit_test(test_signals),       cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_others_limits), cmocka_unit_test(test_dumpable),
-        cmocka_unit_test(test_files_outside), cmocka_unit_test(test_writable_code),
-        cmocka_unit_test(test_jit),           cmocka_unit_test(test_allowed),
-        cmocka_unit_test(test_abort),         cmocka_unit_test(test_cannot_be_off),
+        cmocka_unit_test(test_arguments),     cmocka_unit_test(test_files_outside),
+        cmocka_unit_test(test_writable_code), cmocka_unit_test(test_jit),
+        cmocka_unit_test(test_allowed),       cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_cannot_be_off),
     };
     return cmocka_run_group_tests(tests, make_directories, remove_directories);
 }
