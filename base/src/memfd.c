@@ -22,6 +22,10 @@
 #define LARGE_PAGE_NS UINT64_C(8000000)
 #define SLOW_PAGES    4 /* that may be late */
 
+/* Of memory whose size is final. Without F_SEAL_SEAL a client could seal it against writing, and keep hacd
+ * from freeing its pages. */
+#define FINAL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
 /* Linux 6.1; before, it fails. */
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
@@ -52,8 +56,7 @@ hac_status hac_memfd_create(const char *name, uint64_t bytes, bool growable, int
     if (HAC_FAILPOINT("memfd.size", -1, ftruncate(fd, (off_t)bytes)) < 0)
         return hac_fail_errno(err, errno == ENOMEM ? HAC_NO_MEMORY : HAC_IO, errno,
                               "cannot make shared memory of %llu bytes", (unsigned long long)bytes);
-    if (HAC_FAILPOINT("memfd.seal", -1,
-                      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | (growable ? 0 : F_SEAL_GROW))) < 0)
+    if (HAC_FAILPOINT("memfd.seal", -1, fcntl(fd, F_ADD_SEALS, growable ? F_SEAL_SHRINK : FINAL_SEALS)) < 0)
         return fail_system(err, "cannot seal shared memory");
     *ret_fd = hac_steal_fd(&fd);
     return HAC_OK;
@@ -87,9 +90,28 @@ hac_status hac_memfd_grow(int fd, uint64_t bytes, hac_error *err)
 
 hac_status hac_memfd_seal_size(int fd, hac_error *err)
 {
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
+    int seals = fcntl(fd, F_GET_SEALS);
+    /* Whoever has the memfd could add seals until now. */
+    if (seals >= 0 && (seals & FINAL_SEALS) != FINAL_SEALS && fcntl(fd, F_ADD_SEALS, FINAL_SEALS) == 0)
+        seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0)
         return fail_system(err, "cannot seal shared memory");
+    if ((seals & FINAL_SEALS) != FINAL_SEALS || !hac_memfd_can_be_emptied(fd))
+        return hac_fail(err, HAC_INVALID, "the shared memory is sealed against writing, or against seals");
     return HAC_OK;
+}
+
+bool hac_memfd_can_be_emptied(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) == 0;
+}
+
+bool hac_memfd_empty(int fd)
+{
+    uint64_t bytes = 0;
+    return size_of(fd, &bytes, NULL) == HAC_OK &&
+           (bytes == 0 || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes) == 0);
 }
 
 hac_status hac_memfd_check(int fd, uint64_t bytes, hac_error *err)

@@ -129,6 +129,34 @@ static void test_growing(void **state)
     assert_int_equal(hac_memfd_check(fd, 5001, NULL), HAC_INVALID);
 }
 
+/* A memfd whose size is final takes no seal that keeps its pages from being freed. */
+static void test_seals_of_others(void **state)
+{
+    (void)state;
+    hac_autoclose int fixed = -1, growable = -1, sealed = -1;
+    hac_error err = HAC_ERROR_NONE;
+    struct stat info;
+    assert_int_equal(hac_memfd_create("test", MiB, false, &fixed, NULL), HAC_OK);
+    assert_int_equal(fcntl(fixed, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), -1);
+    assert_int_equal(errno, EPERM);
+    assert_int_equal(pwrite(fixed, "x", 1, MiB / 2), 1);
+    assert_true(hac_memfd_can_be_emptied(fixed) && hac_memfd_empty(fixed));
+    assert_int_equal(fstat(fixed, &info), 0);
+    assert_int_equal(info.st_blocks, 0);
+    assert_int_equal(info.st_size, MiB);
+
+    assert_int_equal(hac_memfd_create("test", MiB, true, &growable, NULL), HAC_OK);
+    assert_int_equal(pwrite(growable, "x", 1, 0), 1);
+    assert_int_equal(fcntl(growable, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
+    assert_false(hac_memfd_can_be_emptied(growable) || hac_memfd_empty(growable));
+    assert_int_equal(hac_memfd_seal_size(growable, &err), HAC_INVALID);
+    assert_non_null(strstr(err.message, "sealed against writing"));
+
+    assert_int_equal(hac_memfd_create("test", MiB, true, &sealed, NULL), HAC_OK);
+    assert_int_equal(fcntl(sealed, F_ADD_SEALS, F_SEAL_SEAL), 0);
+    assert_int_equal(hac_memfd_seal_size(sealed, NULL), HAC_INVALID);
+}
+
 static void test_impossible_sizes(void **state)
 {
     (void)state;
@@ -254,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_no_room_for_large_pages),
         cmocka_unit_test(test_seals_hold),
         cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_seals_of_others),
         cmocka_unit_test(test_impossible_sizes),
         cmocka_unit_test(test_check_refuses),
         cmocka_unit_test(test_check_refuses_huge_pages),

@@ -155,13 +155,12 @@ static void on_forget_buffer(void *context, hac_pool_buffer *buffer)
 typedef struct discard_work {
     uv_work_t work;
     int fd;
-    uint64_t bytes;
 } discard_work;
 
 static void discard_run(uv_work_t *work)
 {
     discard_work *d = hac_container_of(work, discard_work, work);
-    hac_pool_discard(d->fd, d->bytes);
+    hac_pool_discard(d->fd);
 }
 
 static void discard_done(uv_work_t *work, int status)
@@ -170,17 +169,16 @@ static void discard_done(uv_work_t *work, int status)
     free(hac_container_of(work, discard_work, work));
 }
 
-static void on_discard(void *context, int fd, uint64_t bytes)
+static void on_discard(void *context, int fd)
 {
     hac_server *server = context;
     discard_work *d = calloc(1, sizeof *d);
     if (d == NULL || server->stopping) {
         free(d);
-        hac_pool_discard(fd, bytes);
+        hac_pool_discard(fd);
         return;
     }
     d->fd = fd;
-    d->bytes = bytes;
     if (hac_blocking_work_queue(&server->loop, &d->work, discard_run, discard_done) != 0)
         discard_run(&d->work);
 }

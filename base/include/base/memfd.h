@@ -9,16 +9,23 @@
 
 #include "base/error.h"
 
-/* A close-on-exec, non-executable memfd of `bytes` (> 0), sealed against shrinking, and against growing
- * unless `growable`. */
+/* A close-on-exec, non-executable memfd of `bytes` (> 0), sealed against shrinking, and against growing and
+ * further seals unless `growable`. */
 HAC_MUST_USE hac_status hac_memfd_create(const char *name, uint64_t bytes, bool growable, int *ret_fd,
                                          hac_error *err);
 
 /* Makes it larger (growable only); HAC_REFUSED once it is sealed. */
 HAC_MUST_USE hac_status hac_memfd_grow(int fd, uint64_t bytes, hac_error *err);
 
-/* Seals against growing; the size is final. */
+/* Seals against growing and further seals; the size is final. HAC_INVALID: somebody sealed it against writing
+ * before. */
 HAC_MUST_USE hac_status hac_memfd_seal_size(int fd, hac_error *err);
+
+/* Whether its pages can be freed while others have it: nobody has sealed it against writing. */
+bool hac_memfd_can_be_emptied(int fd);
+/* Frees its pages; those who have it mapped read zeros from then on. Takes a tenth of a second per GiB.
+ * Returns false if the pages stay. */
+bool hac_memfd_empty(int fd);
 
 /* Checks that fd is a memfd that cannot shrink and holds at least `bytes`: mapping it cannot fault. */
 HAC_MUST_USE hac_status hac_memfd_check(int fd, uint64_t bytes, hac_error *err);

@@ -2,7 +2,6 @@
 #include "pool.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -11,10 +10,10 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 
-void hac_pool_discard(int fd, uint64_t bytes)
+void hac_pool_discard(int fd)
 {
     /* A client that keeps the buffer mapped reads zeros from now on. It must not keep the pages. */
-    (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    (void)hac_memfd_empty(fd); /* buffer_free knows when this cannot work */
     hac_close(fd);
 }
 
@@ -60,17 +59,28 @@ uint64_t hac_pool_aside(const hac_user *user)
 
 /* ---- buffers ---- */
 
+/* Whether the buffer's pages will be free soon. A client that has the memfd of a growable buffer may have
+ * sealed it against writing, and then it keeps the pages as long as it likes. */
+static bool gives_pages_back(const hac_pool_buffer *buffer)
+{
+    /* no seal comes after this one */
+    return !buffer->growable || hac_memfd_seal_size(buffer->fd, NULL) == HAC_OK;
+}
+
 static void buffer_free(hac_pool_buffer *buffer)
 {
     hac_user *user = buffer->user;
     user->users->forget(user->users->context, buffer);
     hac_list_remove(&buffer->link);
-    hac_user_release(user, HAC_SLOT_MEMORY, buffer->bytes);
+    if (gives_pages_back(buffer))
+        hac_user_release(user, HAC_SLOT_MEMORY, buffer->bytes);
+    else
+        user->kept_bytes += buffer->bytes;
     hac_user_release(user, HAC_SLOT_DESCRIPTORS, 1);
     if (user->users->discard != NULL)
-        user->users->discard(user->users->context, buffer->fd, buffer->bytes);
+        user->users->discard(user->users->context, buffer->fd);
     else
-        hac_pool_discard(buffer->fd, buffer->bytes);
+        hac_pool_discard(buffer->fd);
     free(buffer);
 }
 

@@ -39,7 +39,7 @@ struct hac_pool_buffer {
 };
 
 /* Frees the pages of a memfd and closes it. */
-void hac_pool_discard(int fd, uint64_t bytes);
+void hac_pool_discard(int fd);
 
 /* A buffer of at least `bytes`, held once for the caller. An idle buffer is recycled if it fits and wastes at
  * most a quarter; else a new one is made. HAC_REFUSED: over the user's limits, even with all idle buffers

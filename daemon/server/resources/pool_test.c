@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accounting of users and pools: limits to the byte, recycling, and that everything is released. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,6 +136,31 @@ static void test_growing(void **state)
     end(&users, user);
 }
 
+/* Memory whose pages a client can keep stays charged. */
+static void test_kept_pages(void **state)
+{
+    (void)state;
+    hac_users users;
+    forgotten f = {0, 0};
+    hac_user *user = start(&users, &f);
+    hac_pool_buffer *buffer = NULL;
+    assert_int_equal(hac_pool_alloc(user, 4 * MIB, false, &buffer, NULL), HAC_OK);
+    assert_int_not_equal(fcntl(buffer->fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
+    hac_pool_release(buffer);
+    hac_pool_trim(&users, 0);
+    assert_int_equal(user->held[HAC_SLOT_MEMORY], 0);
+
+    assert_int_equal(hac_pool_alloc(user, 4 * MIB, true, &buffer, NULL), HAC_OK);
+    assert_int_equal(fcntl(buffer->fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
+    assert_int_equal(hac_pool_seal(buffer, NULL), HAC_INVALID);
+    hac_pool_release(buffer);
+    hac_pool_trim(&users, 0);
+    assert_int_equal(user->held[HAC_SLOT_MEMORY], 4 * MIB);
+    assert_int_equal(user->held[HAC_SLOT_DESCRIPTORS], 0);
+    hac_user_unref(user);
+    hac_users_deinit(&users);
+}
+
 /* Others do not get what is reserved, used or not. The holder gets it, and what nobody has reserved. */
 static void test_reservations(void **state)
 {
@@ -227,6 +253,7 @@ int main(void)
                                         hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_recycling_wastes_little, hac_test_fds_setup,
                                         hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_kept_pages, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_growing, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_reservations, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_absurd_sizes, hac_test_fds_setup, hac_test_fds_teardown),

@@ -24,6 +24,7 @@ void hac_users_deinit(hac_users *users)
     hac_user *user = NULL;
     hac_list_for_each (user, &users->list, hac_user, link) {
         assert(user->references == 0);
+        hac_user_release(user, HAC_SLOT_MEMORY, user->kept_bytes);
         hac_user_free(user);
     }
     for (int slot = 0; slot < HAC_SLOTS; slot++)

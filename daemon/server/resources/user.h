@@ -55,11 +55,13 @@ struct hac_user {
     } refusal;
     hac_link buffers, idle; /* pool buffers in use, and idle ones (pool.h) */
     hac_link reservations;  /* of the pool's memory (pool.h) */
-    uint32_t active_jobs;   /* jobs whose tasks are handed out */
-    uint32_t jobs_alone;    /* jobs that must be the user's only active one (hacd_job_set_alone) */
-    uint32_t ended_jobs;    /* jobs whose records are kept */
-    double device_seconds;  /* used, weighted by the devices' speed */
-    uint32_t asked, waits;  /* bit masks of devices: asked for in this round; waiting since the last round */
+    /* of the memory held: pages that a client keeps from being freed; charged until hacd ends */
+    uint64_t kept_bytes;
+    uint32_t active_jobs;  /* jobs whose tasks are handed out */
+    uint32_t jobs_alone;   /* jobs that must be the user's only active one (hacd_job_set_alone) */
+    uint32_t ended_jobs;   /* jobs whose records are kept */
+    double device_seconds; /* used, weighted by the devices' speed */
+    uint32_t asked, waits; /* bit masks of devices: asked for in this round; waiting since the last round */
     uint64_t waits_since_ns[HAC_USER_DEVICES_MAX];
     double backlog; /* seconds of the user's waiting jobs, as admission.c adds them up */
     bool had_turn;  /* in this round */
@@ -83,7 +85,7 @@ struct hac_users {
     void (*forget)(void *context, struct hac_pool_buffer *buffer);
     /* Takes over the memfd, frees its pages (clients may still have it mapped) and closes it. That takes a
      * tenth of a second per GiB, so it must not happen on the loop. NULL: it happens at once. */
-    void (*discard)(void *context, int fd, uint64_t bytes);
+    void (*discard)(void *context, int fd);
     void *context;
 };
 
