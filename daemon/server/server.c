@@ -24,6 +24,7 @@
 #include "requests.h"
 #include "scheduler/rates.h"
 #include "scheduler/scheduler.h"
+#include "sessions/peer.h"
 
 #define TICK_MS         250
 #define WAITING_SECONDS 0.5
@@ -262,6 +263,7 @@ static void init_books(hac_server *server)
     s->decoder = server->client_decoder;
     s->closer = server->closer;
     s->metrics = &server->metrics;
+    s->foreign_uid = hac_peer_foreign_uid();
     s->handle = hac_requests_handle;
     s->closed = on_session_closed;
     s->context = server;

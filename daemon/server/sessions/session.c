@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memfd.h"
 #include "loop/channel.h"
+#include "peer.h"
 
 #define SESSION_QUEUE_MAX         (256u * 1024) /* bytes that a client may leave unread */
 #define SESSION_BATCH             4
@@ -86,36 +87,6 @@ static void on_lost(void *context, const char *reason)
     hac_session_close(context, reason);
 }
 
-static hac_status peer_of(int socket, struct ucred *ret, hac_error *err)
-{
-    socklen_t length = sizeof *ret;
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, ret, &length) != 0)
-        return hac_fail_errno(err, HAC_IO, errno, "the kernel does not identify the client");
-    return HAC_OK;
-}
-
-#ifndef SO_PEERGROUPS
-#define SO_PEERGROUPS 59
-#endif
-
-/* The peer's groups, the primary one first, as the kernel reports them: looking names up may block. A kernel
- * that does not report them leaves only the primary group. */
-static gid_t *groups_of(int socket, gid_t primary, size_t *ret)
-{
-    socklen_t bytes = 0;
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE)
-        bytes = 0;
-    gid_t *groups = malloc(sizeof *groups + bytes);
-    *ret = 0;
-    if (groups == NULL)
-        return NULL;
-    groups[0] = primary;
-    if (bytes > 0 && getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &bytes) != 0)
-        bytes = 0;
-    *ret = 1 + bytes / sizeof *groups;
-    return groups;
-}
-
 /* The account of the user that connects, with the limits that the configuration sets for the user and their
  * groups. */
 static hac_status find_user(hac_sessions *sessions, int socket, const struct ucred *peer, hac_user **ret,
@@ -125,7 +96,7 @@ static hac_status find_user(hac_sessions *sessions, int socket, const struct ucr
     hac_status status = hac_user_get(sessions->users, peer->uid, ret, err);
     if (status != HAC_OK)
         return status;
-    gid_t *groups = groups_of(socket, peer->gid, &n_groups);
+    gid_t *groups = hac_peer_groups(socket, peer->gid, &n_groups);
     hac_user_set_groups(*ret, groups, n_groups);
     (*ret)->limits = hac_daemon_config_limits(sessions->config, peer->uid, groups, n_groups);
     return HAC_OK;
@@ -136,7 +107,7 @@ static hac_status session_new(hac_sessions *sessions, int socket, hac_session **
     static const hac_channel_events events = {on_frame, on_lost, may_serve};
     hac_autoclose int owned = socket;
     struct ucred peer;
-    hac_status status = peer_of(owned, &peer, err);
+    hac_status status = hac_peer_identify(owned, &peer, err);
     if (status != HAC_OK)
         return status;
     hac_session *session = calloc(1, sizeof *session);
@@ -167,6 +138,8 @@ static hac_status session_new(hac_sessions *sessions, int socket, hac_session **
 static bool has_access(const hac_session *session)
 {
     const hac_user *user = session->user;
+    if (user->uid == session->sessions->foreign_uid)
+        return false;
     return hac_user_has_access(user) || hac_user_is_administrator(user);
 }
 
@@ -174,6 +147,11 @@ static bool has_access(const hac_session *session)
 static hac_status admit(hac_session *session, hac_error *err)
 {
     hac_user *user = session->user;
+    if (user->uid == session->sessions->foreign_uid)
+        return hac_fail(err, HAC_REFUSED,
+                        "hacd runs in a user namespace, where uid %u stands for all users from outside: they "
+                        "cannot be told apart",
+                        user->uid);
     if (!has_access(session))
         return hac_fail(err, HAC_REFUSED,
                         "uid %u has no access to this machine's devices; its administrator gives it in "

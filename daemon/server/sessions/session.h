@@ -33,6 +33,7 @@ typedef struct hac_sessions {
     hac_decoder *decoder;
     hac_deferred_close *closer;
     hac_metrics *metrics;
+    uid_t foreign_uid;   /* hac_peer_foreign_uid(): nobody connects as this one */
     uint64_t n_accepted; /* connections so far */
     /* A request has arrived. `frame` holds its descriptors; the callee takes those that it keeps. */
     void (*handle)(hac_session *session, const Hac__Client__Request *request, hac_frame *frame);
