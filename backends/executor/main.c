@@ -4,6 +4,7 @@
  * the commands that arrive there. LABEL is shown by ps and in logs. Exit status: 0 after hacd closed the
  * connection or asked for the exit, 1 after a fatal report, 2 if hacd did not start it.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ int main(int argc, char **argv)
     char component[96];
     snprintf(component, sizeof component, "hac-executor%s%s", label[0] != '\0' ? " " : "", label);
     hac_log_init(component, HAC_LOG_INFO);
+    signal(SIGXFSZ, SIG_IGN); /* beyond a limit of file size a write fails, and says so */
     hac_status status = hac_parent_open(HAC_PARENT_FD, &parent, &err);
     if (status != HAC_OK) {
         fprintf(stderr, "hac-executor: %s\n", err.message);

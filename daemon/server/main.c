@@ -6,7 +6,6 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "base/program_folder.h"
 #include "loop/scratch.h"
+#include "process_limits.h"
 #include "server.h"
 
 #define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
@@ -395,16 +395,6 @@ static hac_status check_named(const hacd_arguments *args, hac_error *err)
     return HAC_OK;
 }
 
-/* Descriptors are the first resource that hacd runs out of: every client, buffer and child needs some. */
-static void raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 int main(int argc, char **argv)
 {
     hacd_arguments args;
@@ -414,12 +404,13 @@ int main(int argc, char **argv)
     if (usage_error != 0)
         return usage_error;
     umask(077);
-    raise_descriptor_limit();
     hac_heap_keep(HEAP_KEPT);
     hac_log_init("hacd", HAC_LOG_INFO);
     hac_log_to_journal();
     options.private_daemon = args.private_daemon;
-    hac_status status = find_directories(&args, &options, &err);
+    hac_status status = hac_process_limits_raise(&err);
+    if (status == HAC_OK)
+        status = find_directories(&args, &options, &err);
     if (status == HAC_OK)
         status = check_named(&args, &err);
     if (status == HAC_OK && args.check_config)
