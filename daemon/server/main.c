@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -395,6 +396,16 @@ static hac_status check_named(const hacd_arguments *args, hac_error *err)
     return HAC_OK;
 }
 
+/* Hides the memory of the machine's daemon from processes of the same uid: executors have it too, and
+ * without Landlock one that was taken over could open /proc/PID/mem. A private daemon is not protected
+ * against its own user, who may want to debug it. */
+static hac_status hide_memory(const hacd_arguments *args, hac_error *err)
+{
+    if (!args->private_daemon && !args->check_config && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "prctl(PR_SET_DUMPABLE)");
+    return HAC_OK;
+}
+
 int main(int argc, char **argv)
 {
     hacd_arguments args;
@@ -408,7 +419,9 @@ int main(int argc, char **argv)
     hac_log_init("hacd", HAC_LOG_INFO);
     hac_log_to_journal();
     options.private_daemon = args.private_daemon;
-    hac_status status = hac_process_limits_raise(&err);
+    hac_status status = hide_memory(&args, &err);
+    if (status == HAC_OK)
+        status = hac_process_limits_raise(&err);
     if (status == HAC_OK)
         status = find_directories(&args, &options, &err);
     if (status == HAC_OK)
