@@ -126,7 +126,7 @@ class BuilderKilled(FaultCase):
         time.sleep(0.2)
         kill(builders_of(daemon)[0], signal.SIGKILL)
         process.communicate(timeout=60)
-        self.assertIn("warning hacd: cpu: building its kernels was ended by signal 9; another one goes on [builder-died",
+        self.assertIn("warning hacd: cpu: building its kernels was ended by signal 9 (Killed); another one goes on [builder-died",
                       machine.log())
         machine.generate("u32", "random", 70000)
         machine.sort_and_check("u32", "--algorithm", "bitonic")

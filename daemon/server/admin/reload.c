@@ -457,9 +457,10 @@ static void describe_end(const hac_reload *reload, int64_t status, int signal, b
     else
         hac_fail(
             ret, HAC_FAILED,
-            "probing for devices ended with %s %d: an OpenCL driver failed; set OCL_ICD_VENDORS to leave it "
-            "out",
-            signal != 0 ? "signal" : "status", signal != 0 ? signal : (int)status);
+            "probing for devices ended with %s %d%s%s%s: an OpenCL driver failed; set OCL_ICD_VENDORS to "
+            "leave it out",
+            signal != 0 ? "signal" : "status", signal != 0 ? signal : (int)status, signal != 0 ? " (" : "",
+            signal != 0 ? strsignal(signal) : "", signal != 0 ? ")" : "");
 }
 
 static void on_probe_gone(void *context, int64_t status, int signal, bool asked)
@@ -468,6 +469,7 @@ static void on_probe_gone(void *context, int64_t status, int signal, bool asked)
     hac_reload *reload = &server->reload;
     hac_error err = HAC_ERROR_NONE;
     server->probe = NULL;
+    hac_scratch_remove(&server->loop, reload->scratch);
     if (server->stopping)
         return;
     if (reload->awaiting) {
@@ -484,17 +486,24 @@ static hac_status start_probe(hac_server *server, hac_error *err)
     static const hac_child_events events = {on_probe_report, on_probe_gone};
     hac_autofree char **environment = NULL;
     hac_status status = hac_child_setup_environment(NULL, &environment, err);
+    if (status == HAC_OK)
+        status = hac_scratch_make(server->options.scratch_directory, server->reload.scratch, err);
     if (status != HAC_OK)
         return status;
     hac_child_options options = {
         server->options.executor_program, "--probe", NULL, HAC_LOG_NOBODY, environment, server->closer};
     status =
         hac_child_start(&server->loop, &options, server->child_decoder, &events, server, &server->probe, err);
-    if (status != HAC_OK)
+    if (status != HAC_OK) {
+        hac_scratch_remove(&server->loop, server->reload.scratch);
         return status;
+    }
     Hac__Executor__Setup setup = HAC__EXECUTOR__SETUP__INIT;
     Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
     setup.version = HAC_EXECUTOR_PROTOCOL_VERSION;
+    /* Even a driver that only lists its devices may open a cache, and would take one that others can reach.
+     */
+    setup.scratch_directory = server->reload.scratch;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
     command.setup = &setup;
     hac_child_send(server->probe, &command, NULL, 0);

@@ -23,6 +23,7 @@
 #include "base/list.h"
 #include "config/daemon_config.h"
 #include "config/profile.h"
+#include "loop/scratch.h"
 #include "resources/device.h"
 
 struct hac_server;
@@ -34,10 +35,11 @@ typedef struct hac_reload {
     bool taken;   /* `config` and `profiles` are valid and wait */
     hac_daemon_config config;
     hac_profile_set *profiles;
-    bool awaiting;      /* the running probe is for this reload */
-    uint64_t probed_ns; /* when the probe started */
-    char problem[512];  /* what the probe reported before it failed */
-    bool found;         /* `devices` are complete, and wait for places */
+    bool awaiting;            /* the running probe is for this reload */
+    uint64_t probed_ns;       /* when the probe started */
+    hac_scratch_path scratch; /* the probe's */
+    char problem[512];        /* what the probe reported before it failed */
+    bool found;               /* `devices` are complete, and wait for places */
     hac_devices devices;
     uint64_t found_ns;
     hac_link waiters; /* hac_waiter: the requests that are answered at the end */

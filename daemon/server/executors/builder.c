@@ -277,7 +277,8 @@ static void describe_end(const struct hacd_kernel_builder *builder, int64_t stat
         snprintf(ret, room, "building took over %.0f s and was stopped (build_deadline in hacd.yaml)",
                  patience(builder));
     else if (signal != 0)
-        snprintf(ret, room, "building its kernels was ended by signal %d%s%.200s", signal, colon, words);
+        snprintf(ret, room, "building its kernels was ended by signal %d (%s)%s%.200s", signal,
+                 strsignal(signal), colon, words);
     else
         snprintf(ret, room, "building its kernels ended with status %d%s%.200s", (int)status, colon, words);
 }
