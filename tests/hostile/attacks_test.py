@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Attacks that once succeeded: what one user did to another user, or to the machine's daemon. Each test stands for a kind
+of attack. Needs root, which connects as several users and starts hacd as its service's user."""
+import fcntl
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import wire  # noqa: E402
+from machine import HACCTL, LIBEXEC, ONE_DEVICE, MachineTest, eventually, main  # noqa: E402
+from users import FIRST_UID, User, UsersTest, failure  # noqa: E402
+
+ATTACKER, VICTIM, SERVICE = FIRST_UID + 200, FIRST_UID + 201, FIRST_UID + 202
+F_SEAL_FUTURE_WRITE = 0x10
+MIB = 1 << 20
+DONE = 3
+
+
+def as_user(uid):
+    """The beginning of a command that runs as that user, without capabilities."""
+    return ["setpriv", "--reuid", str(uid), "--regid", str(uid), "--clear-groups"]
+
+
+class Service:
+    """hacd as the machine's service: not private, as a user of its own."""
+
+    def __init__(self, test, config="", prefix=(), uid=SERVICE):
+        self.machine = test.machine(ONE_DEVICE)
+        self.root = self.machine.root
+        self.socket = self.root / "hacd.sock"
+        config_path = self.root / "hacd.yaml"
+        profiles = self.root / "config_home" / "hac" / "profiles"
+        config_path.write_text(f"profile_directories: [{profiles}]\n" + config)
+        for folder, _, files in os.walk(self.root):
+            for path in [folder, *(os.path.join(folder, f) for f in files)]:
+                os.chown(path, uid, uid)
+        os.chmod(self.root, 0o755)
+        environment = self.machine.environment | {"STATE_DIRECTORY": str(self.root / "state_home" / "hac"),
+                                                  "CACHE_DIRECTORY": str(self.root / "cache_home" / "hac")}
+        self.log_file = open(self.root / "log", "w+", encoding="utf-8")
+        test.addCleanup(self.log_file.close)
+        self.process = subprocess.Popen([*prefix, *as_user(uid), LIBEXEC / "hacd", "--socket", self.socket, "--config",
+                                         config_path], env=environment, stdin=subprocess.DEVNULL,
+                                        stdout=self.log_file, stderr=self.log_file, cwd="/")
+        test.addCleanup(self.stop, test)
+        test.assertTrue(eventually(self.socket.exists), self.log())
+        os.chmod(self.socket, 0o666)
+
+    def log(self):
+        return (self.root / "log").read_text(encoding="utf-8")
+
+    def stop(self, test):
+        self.process.send_signal(signal.SIGTERM)
+        test.assertEqual(self.process.wait(60), 0, self.log())
+
+
+class AttackTest(UsersTest):
+    def setUp(self):
+        super().setUp()
+        if shutil.which("setpriv") is None:
+            self.skipTest("needs setpriv: NOT TESTED")
+
+    def connect(self, at, uid):
+        """`at`: a machine or a service."""
+        client = User(at, uid).connect()
+        self.addCleanup(client.close)
+        return client
+
+
+class Memory(AttackTest):
+    def test_pages_are_given_back(self):
+        """H2: a client seals a buffer against writing, releases it and keeps the descriptor, so that hacd cannot free the
+        pages."""
+        machine, _ = self.shared(config={"pool_memory_per_user": "8MiB"})
+        client = self.user(machine, ATTACKER)
+        for _ in range(4):
+            got = client.ask(wire.BUFFER_ALLOC, wire.message(f1=6 * MIB))
+            self.assertEqual(got[0], wire.R_BUFFER, got)
+            with self.assertRaises(PermissionError):
+                fcntl.fcntl(client.fds[-1], fcntl.F_ADD_SEALS, F_SEAL_FUTURE_WRITE)
+            os.pwrite(client.fds[-1], b"x" * 6 * MIB, 0)
+            self.assertEqual(client.ask(wire.BUFFER_RELEASE, wire.field(1, got[1][1][0]))[0], wire.R_OK)
+
+    def test_pages_that_are_kept_stay_charged(self):
+        machine, _ = self.shared(config={"pool_memory_per_user": "8MiB"})
+        client = self.user(machine, ATTACKER)
+        got = client.ask(wire.BUFFER_ALLOC, wire.message(f1=6 * MIB, f2=1))
+        self.assertEqual(got[0], wire.R_BUFFER, got)
+        number, memfd = got[1][1][0], client.fds[-1]
+        fcntl.fcntl(memfd, fcntl.F_ADD_SEALS, F_SEAL_FUTURE_WRITE)
+        refused = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 6 * MIB))
+        self.assertEqual(refused[0], wire.R_FAILURE, refused)
+        self.assertIn("sealed against writing", failure(refused)[1])
+        self.assertEqual(client.ask(wire.BUFFER_RELEASE, wire.field(1, number))[0], wire.R_OK)
+        self.assertEqual(client.ask(wire.BUFFER_ALLOC, wire.message(f1=6 * MIB))[0], wire.R_FAILURE)
+        self.assertEqual(client.ask(wire.BUFFER_ALLOC, wire.message(f1=MIB))[0], wire.R_BUFFER)
+        self.assertEqual(self.user(machine, VICTIM).ask(wire.BUFFER_ALLOC, wire.message(f1=6 * MIB))[0], wire.R_BUFFER)
+
+
+class Identity(AttackTest):
+    def test_users_from_outside_of_the_namespace(self):
+        """M3: in a user namespace (PrivateUsers=yes), every user of outside is the overflow uid."""
+        if subprocess.run(["unshare", "--user", "--map-root-user", "true"], check=False).returncode != 0:
+            self.skipTest("no user namespaces: NOT TESTED")
+        machine = self.machine(ONE_DEVICE)
+        for path in (machine.root, machine.socket.parent.parent):
+            os.chmod(path, 0o755)
+        machine.socket.parent.mkdir(mode=0o755)
+        process = subprocess.Popen(["unshare", "--user", "--map-root-user", LIBEXEC / "hacd", "--private", "--socket",
+                                    machine.socket], env=machine.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.assertTrue(eventually(machine.socket.exists))
+        os.chmod(machine.socket, 0o666)
+        for uid in (ATTACKER, VICTIM):
+            with self.assertRaises(ConnectionRefusedError) as refused:
+                User(machine, uid).connect()
+            if refused.exception.args[0] is not None:
+                self.assertIn("cannot be told apart", failure(refused.exception.args[0])[1])
+        root = self.user(machine, 0)  # it is root on both sides
+        self.assertEqual(root.ask(wire.DRAIN, b"")[0], wire.R_OK)
+        log = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, log)
+        self.assertIn("cannot be told apart", log)
+
+    def test_memory_of_the_daemon(self):
+        """M4: a process of the service's uid reads hacd's memory, which names all users."""
+        service = Service(self)
+        self.connect(service, VICTIM)
+        self.assertEqual(os.stat(f"/proc/{service.process.pid}/mem").st_uid, 0)  # root's, as of all that cannot be dumped
+        read = subprocess.run([*as_user(SERVICE), "cat", f"/proc/{service.process.pid}/mem"], capture_output=True, check=False)
+        self.assertIn(b"Permission denied", read.stderr)
+
+    def test_tuning_is_not_for_everybody(self):
+        """M2: `tune` writes settings that hold for all users."""
+        service = Service(self)
+        for words in (["tune"], ["tune", "--revert"], ["tune", "--reset"]):
+            done = subprocess.run([*as_user(ATTACKER), HACCTL, "--socket", service.socket, *words], capture_output=True,
+                                  text=True, check=False, cwd="/", stdin=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, 4, done)
+            self.assertIn("is for root and the service's own user", done.stderr)
+
+
+class Inherited(AttackTest):
+    def limited(self, machine, kind, limit):
+        machine.generate("u32", "random", 100000)
+        return machine.run("sort", "in", "--type", "u32", "-o", "out",
+                           preexec_fn=lambda: resource.setrlimit(kind, limit))
+
+    def test_soft_limits(self):
+        """M6: a private daemon starts with its starter's soft limits, and others use it."""
+        for kind, soft in ((resource.RLIMIT_FSIZE, 100 << 10), (resource.RLIMIT_CPU, 1), (resource.RLIMIT_STACK, 64 << 10),
+                           (resource.RLIMIT_NOFILE, 64)):
+            machine = self.machine(ONE_DEVICE)
+            machine.run("devices", preexec_fn=lambda k=kind, s=soft: resource.setrlimit(k, (s, resource.getrlimit(k)[1])))
+            machine.generate("u32", "random", 100000)
+            machine.sort_and_check("u32")
+            self.assertEqual(len(machine.daemons), 0)
+            now, most = resource.prlimit(machine.daemon().pid, kind)
+            self.assertTrue(now == most or kind == resource.RLIMIT_STACK and now == 8 << 20, (kind, now, most))
+
+    def test_hard_limits(self):
+        """A daemon that could not work says which limit it is, and does not stay in the way of others."""
+        for kind, limit, option in ((resource.RLIMIT_FSIZE, 100 << 10, "-f"), (resource.RLIMIT_CPU, 30, "-t"),
+                                    (resource.RLIMIT_STACK, 64 << 10, "-s")):
+            machine = self.machine(ONE_DEVICE)
+            result = self.limited(machine, kind, (limit, limit))
+            self.assertEqual(result.code, 3, result)
+            self.assertIn(f"`ulimit {option}`", result.err)
+            machine.sort_and_check("u32")
+
+
+class Caches(AttackTest):
+    def test_cache_of_another_user(self):
+        """M7: without HOME, a driver would take the cache below /tmp that whoever came first has made."""
+        if subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
+            self.skipTest("no mount namespaces: NOT TESTED")
+        command = ("mount -t tmpfs tmpfs /tmp && chmod 1777 /tmp && mkdir -m 0700 /tmp/pocl && "
+                   f"exec {' '.join(as_user(ATTACKER))} sh -c '{HACCTL} --json devices && {HACCTL} drain'")
+        environment = {"PATH": os.environ["PATH"], "HAC_LIBEXEC": str(LIBEXEC), "LC_ALL": "C.UTF-8",
+                       "HAC_PROFILES": self.machine(None).environment["HAC_PROFILES"],
+                       "OCL_ICD_VENDORS": os.environ.get("OCL_ICD_VENDORS", "pocl.icd")}
+        done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", command], env=environment,
+                              capture_output=True, text=True, cwd="/", stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("Portable Computing Language", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    main()
