@@ -136,7 +136,8 @@ typedef enum hac_compile_flag {
     HAC_COMPILED_HOST_FUNCTION = 128,  /* a function whose bits differ from device to device */
     HAC_COMPILED_HOST_AGGREGATE = 256, /* an aggregate that only the host has */
     /* One task writes the result: it is a table, or Parquet whose row groups have a certain size in bytes. */
-    HAC_COMPILED_ONE_RESULT = 512
+    HAC_COMPILED_ONE_RESULT = 512,
+    HAC_COMPILED_FIRST_ROWS = 1024 /* query.rows keeps the first rows of each chunk only */
 } hac_compile_flag;
 
 /* What a task read from parquet; all 0 for other sources. Times are sums over all threads. */

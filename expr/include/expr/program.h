@@ -67,6 +67,8 @@ HAC_MUST_USE hac_status hac_program_verify(const hac_program *program, hac_error
 bool hac_program_fits_device(const hac_program *program);
 /* Whether all operations of the program give the same bits on every device. */
 bool hac_program_exact(const hac_program *program);
+/* Whether the program may mark a row as an error although the columns that it reads have none there. */
+bool hac_program_may_fail(const hac_program *program);
 /* The input whose column is output `output`, unchanged; -1: the output is computed. */
 int hac_program_output_input(const hac_program *program, size_t output);
 

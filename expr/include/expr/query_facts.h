@@ -18,4 +18,9 @@ typedef struct hac_query_facts {
 /* HAC_INVALID: the query has too many keys or aggregates. */
 HAC_MUST_USE hac_status hac_query_facts_read(const hac_query *query, hac_query_facts *ret, hac_error *err);
 
+/* Whether the query wants the first of rows in an order, and so few of them that each chunk keeps only its
+ * own first rows. */
+#define HAC_FIRST_ROWS_MAX (UINT64_C(1) << 16)
+bool hac_query_wants_first(const hac_query *query);
+
 #endif

@@ -55,20 +55,12 @@ static void split(const hac_program_slices *slices, parts *p)
 
 /* ---- programs ------------------------------------------------------------------------------------------ */
 
-/* Operations that make strings fail if the strings need more memory than a batch may have. */
-static bool may_fail(const hac_program *program, const hac_instruction *at)
-{
-    return (hac_op_table[at->op].flags & HAC_OP_FAILS) != 0 ||
-           (program->registers[at->result] == HAC_REPR_STRING && at->op != HAC_OP_COLUMN &&
-            at->op != HAC_OP_CONSTANT && at->op != HAC_OP_NULL);
-}
-
 static void describe(const hac_program *program, hac_conjunct *ret)
 {
     bool reads[HAC_PROGRAM_INPUTS_MAX] = {false};
+    ret->fails = hac_program_may_fail(program);
     for (size_t i = 0; i < program->n_instructions; i++) {
         const hac_instruction *at = &program->instructions[i];
-        ret->fails |= may_fail(program, at);
         if (at->op == HAC_OP_COLUMN)
             reads[at->k] = true;
     }

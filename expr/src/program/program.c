@@ -136,6 +136,22 @@ bool hac_program_exact(const hac_program *program)
     return true;
 }
 
+/* Operations that make strings fail if the strings need more memory than a batch may have. */
+static bool may_fail(const hac_program *program, const hac_instruction *at)
+{
+    return (hac_op_table[at->op].flags & HAC_OP_FAILS) != 0 ||
+           (program->registers[at->result] == HAC_REPR_STRING && at->op != HAC_OP_COLUMN &&
+            at->op != HAC_OP_CONSTANT && at->op != HAC_OP_NULL);
+}
+
+bool hac_program_may_fail(const hac_program *program)
+{
+    for (size_t i = 0; i < program->n_instructions; i++)
+        if (may_fail(program, &program->instructions[i]))
+            return true;
+    return false;
+}
+
 int hac_program_output_input(const hac_program *program, size_t output)
 {
     const hac_instruction *last = NULL; /* registers are reused */

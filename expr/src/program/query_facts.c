@@ -19,6 +19,11 @@ static bool fits_device(const hac_query *q)
            q->aggregates && is_exact_everywhere(q);
 }
 
+bool hac_query_wants_first(const hac_query *q)
+{
+    return !q->aggregates && q->n_order > 0 && q->limit > 0 && q->limit <= HAC_FIRST_ROWS_MAX;
+}
+
 static bool uses_f64(const hac_program *program)
 {
     bool some = false;
@@ -145,6 +150,7 @@ hac_status hac_query_facts_read(const hac_query *q, hac_query_facts *ret, hac_er
             return status;
     }
     flags |= gives_text(q) ? HAC_COMPILED_GIVES_TEXT : 0;
+    flags |= hac_query_wants_first(q) ? HAC_COMPILED_FIRST_ROWS : 0;
     *ret = (hac_query_facts){.flags = flags | (has_one_result(q) ? HAC_COMPILED_ONE_RESULT : 0),
                              .keys = keys,
                              .group_bytes = group_bytes,
