@@ -40,6 +40,10 @@ HAC_MUST_USE hac_status hac_parquet_column_new(const hac_parquet_file *file, siz
                                                hac_error *err);
 void hac_parquet_column_free(hac_parquet_column *column);
 
+/* Whether some value of the column may get a state that is neither HAC_ROW_OK nor HAC_ROW_NULL. Statistics
+ * may tell that none does: all values lie between two that the type has. */
+bool hac_parquet_column_may_fail(const hac_parquet_column *column);
+
 /* Counts the column's memory in `memory`, which outlives the column. Reading fails with HAC_FAILED above the
  * limit. */
 void hac_parquet_column_share(hac_parquet_column *column, hac_parquet_memory *memory);

@@ -31,6 +31,15 @@ HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t g
                                           const hac_conjuncts *conjuncts, const size_t *leaves,
                                           hac_parquet_ranges *ret, hac_parquet_pruned *pruned,
                                           hac_error *err);
+/*
+ * Finds a value that, by the statistics of row groups [first, end), at least `rows` values of the leaf are
+ * not behind: not above it, or with `descending` not below it. So of the row groups' rows in that order, none
+ * behind the value is among the first `rows`. A string is (*ret_bytes)[low … low + high), which is a part of
+ * the footer. False: the statistics do not tell.
+ */
+bool hac_parquet_rank(const hac_parquet_file *file, size_t leaf, size_t first, size_t end, uint64_t rows,
+                      bool descending, hac_constant *ret, const uint8_t **ret_bytes);
+
 void hac_parquet_ranges_clear(hac_parquet_ranges *ranges);
 
 #endif

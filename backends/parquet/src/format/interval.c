@@ -152,8 +152,8 @@ static int compare_bytes(hac_parquet_slice a, hac_parquet_slice b)
     return ret != 0 ? ret : (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }
 
-/* Compares like expressions: bytes are unsigned, -0 equals 0. There are no NaNs here. */
-static int compare(uint8_t repr, const hac_parquet_scalar *a, const hac_parquet_scalar *b)
+/* There are no NaNs here. */
+int hac_parquet_scalar_compare(uint8_t repr, const hac_parquet_scalar *a, const hac_parquet_scalar *b)
 {
     if (repr == HAC_REPR_F32 || repr == HAC_REPR_F64)
         return (a->number > b->number) - (a->number < b->number);
@@ -172,7 +172,7 @@ bool hac_parquet_interval_of(const hac_parquet_leaf *leaf, hac_parquet_slice min
     if (good && max.data != NULL)
         good = ret->has_max = load(leaf, ret->repr, max, true, &ret->max);
     if (good && ret->has_min && ret->has_max)
-        good = compare(ret->repr, &ret->min, &ret->max) <= 0;
+        good = hac_parquet_scalar_compare(ret->repr, &ret->min, &ret->max) <= 0;
     if (leaf->small_bits != 0 && !(ret->has_min && ret->has_max))
         good = false; /* the other one may be a value with its highest bit repeated, in either order */
     if (!good)
@@ -218,12 +218,12 @@ static bool load_constant(const hac_bound *bound, const hac_constant *constant, 
 
 static bool below(const hac_parquet_interval *i, const hac_parquet_scalar *value, bool or_equal)
 {
-    return i->has_max && compare(i->repr, &i->max, value) < (or_equal ? 1 : 0);
+    return i->has_max && hac_parquet_scalar_compare(i->repr, &i->max, value) < (or_equal ? 1 : 0);
 }
 
 static bool above(const hac_parquet_interval *i, const hac_parquet_scalar *value, bool or_equal)
 {
-    return i->has_min && compare(i->repr, &i->min, value) > (or_equal ? -1 : 0);
+    return i->has_min && hac_parquet_scalar_compare(i->repr, &i->min, value) > (or_equal ? -1 : 0);
 }
 
 /* NaN is above all numbers, and not within the interval */

@@ -30,6 +30,9 @@ typedef struct hac_parquet_counts {
 bool hac_parquet_interval_of(const hac_parquet_leaf *leaf, hac_parquet_slice min, hac_parquet_slice max,
                              hac_parquet_interval *ret);
 
+/* Compares as expressions do: bytes are unsigned, -0 equals 0. -1, 0 or 1. */
+int hac_parquet_scalar_compare(uint8_t repr, const hac_parquet_scalar *a, const hac_parquet_scalar *b);
+
 /* Whether no value and no null of the interval fulfils the bound, which is on the same leaf. Unless
  * `nulls_too`, a conclusion from the values is only drawn if there are no nulls: see expr/conjuncts.h. */
 bool hac_parquet_excludes(const hac_parquet_interval *interval, const hac_parquet_counts *counts,

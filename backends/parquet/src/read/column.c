@@ -127,6 +127,41 @@ void hac_parquet_column_counters(const hac_parquet_column *column, hac_parquet_c
     *ret = column->counters;
 }
 
+/* Whether the values of a chunk lie between two that the type has, or there are none. */
+static bool is_bounded(const hac_parquet_chunk *chunk)
+{
+    const hac_parquet_statistics *s = &chunk->statistics;
+    return (s->min.data != NULL && s->max.data != NULL) || s->nulls == chunk->values;
+}
+
+bool hac_parquet_column_may_fail(const hac_parquet_column *c)
+{
+    if (c->target.is_text || c->target.physical == HAC_PARQUET_BOOLEAN)
+        return false;
+    switch (c->target.rule.kind) {
+    case HAC_RULE_COPY_4:
+    case HAC_RULE_COPY_8:
+    case HAC_RULE_I32:
+    case HAC_RULE_U32:
+    case HAC_RULE_HALF:
+    case HAC_RULE_FLOAT_64:
+    case HAC_RULE_HALF_64:
+    case HAC_RULE_WIDE_32:
+    case HAC_RULE_WIDE_64:
+        return false;
+    case HAC_RULE_NANOS: /* values in between need not be whole microseconds */
+    case HAC_RULE_INT96:
+    case HAC_RULE_INT96_NANOS:
+        return true;
+    default:
+        break;
+    }
+    for (size_t g = 0; g < c->file->n_groups; g++)
+        if (!is_bounded(&c->file->groups[g].chunks[c->leaf_index]))
+            return true;
+    return false;
+}
+
 /* Prefixes an error in the file with its place. */
 static hac_status fail_at(const hac_parquet_column *c, hac_status status, bool in_page, hac_error *err)
 {
