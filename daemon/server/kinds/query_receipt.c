@@ -41,6 +41,8 @@ void hac_query_run_receipt(const hacd_job *job, hac_text *text)
         hac_json_string(text, "remark", query->remark[0] != '\0' ? query->remark : NULL);
         if (strcmp(query->engine, "whole") != 0)
             hac_json_unsigned(text, "chunks", query->chunks);
+        if (strcmp(query->engine, "rows") == 0)
+            hac_json_bool(text, "first_rows_only", query->first_rows);
         if (strcmp(query->engine, "host") == 0 || strcmp(query->engine, "device") == 0)
             add_aggregation(state, query, text);
         if (state->parquet)

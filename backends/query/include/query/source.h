@@ -110,6 +110,28 @@ bool hac_source_take_rows(hac_source *source, uint64_t *ret_rows);
  * read the source from its start to count lines: only for errors. */
 void hac_source_where(hac_source *source, size_t row, char *ret);
 
+/*
+ * An end of the rows that count, in the order of a column: rows behind `value` do not count (above it, or
+ * with `descending` below it; nulls are behind all values). Values compare as in expr/conjuncts.h.
+ */
+typedef struct hac_source_cut {
+    size_t column; /* of query->columns */
+    bool descending;
+    bool with_equal;    /* rows with the value itself count */
+    hac_constant value; /* a string is bytes[low … low + high) */
+    const uint8_t *bytes;
+} hac_source_cut;
+
+/* Whether the source leaves out rows behind a cut through the column before it reads all their columns, and
+ * no row that it leaves out would be an error of the query. */
+bool hac_source_may_cut(const hac_source *source, size_t column);
+/* A value that at least `rows` rows of the source that count are not behind. False: only reading tells. */
+bool hac_source_rank(const hac_source *source, size_t column, bool descending, uint64_t rows,
+                     hac_constant *ret, const uint8_t **ret_bytes);
+/* Sets the cut, instead of the last one, for batches from the next one on; needs hac_source_may_cut. Rows
+ * behind the cut may still be in batches. Copies what it needs. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_source_set_cut(hac_source *source, const hac_source_cut *cut, hac_error *err);
+
 /* Says that batches for which hac_source_filtered is true need only the columns that `program` reads: the
  * other columns then have no values. Without this call all columns have values. Call it before the first
  * batch. */

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "chunk_rows.h"
+#include "chunk_top.h"
 #include "codelet/threads.h"
+#include "expr/query_facts.h"
 #include "query/codelets.h"
 #include "query/partial.h"
 #include "query/rows.h"
@@ -13,6 +14,7 @@
 
 typedef struct chunks_worker {
     hac_chunk_rows rows;
+    hac_chunk_top top;
     hac_partial_writer *writer;
     uint64_t groups, needed;
     uint64_t read, skipped; /* rows and records before this chunk */
@@ -23,6 +25,7 @@ typedef struct chunks_job {
     hac_query_task task;
     hac_span regions, quotes;
     uint64_t first; /* chunk of the source */
+    hac_top_shared top;
     chunks_worker *workers;
 } chunks_job;
 
@@ -174,23 +177,36 @@ static hac_status append_run(const hac_query *query, hac_rows_writer *writer, ha
     return status;
 }
 
+/* Writes the chunk's rows: all that pass the filter, or those that may be in the result. */
+static hac_status write_rows(chunks_job *j, chunks_worker *w, uint64_t place, hac_rows_writer *writer,
+                             hac_error *err)
+{
+    const hac_query *query = j->task.query;
+    uint64_t max = query->n_order == 0 ? query->limit : UINT64_MAX;
+    hac_status status = HAC_OK;
+    size_t n;
+    if (hac_query_wants_first(query))
+        return hac_chunk_top_write(&w->top, &j->top, &w->rows, place, writer, err);
+    while (writer->rows < max && (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
+        hac_rows_add(writer, w->rows.columns, query->outputs.n_fields,
+                     n < max - writer->rows ? n : (size_t)(max - writer->rows));
+    return status == HAC_NOT_FOUND ? HAC_OK : status;
+}
+
 static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_error *err)
 {
     chunks_job *j = context;
     chunks_worker *w = &j->workers[number];
     const hac_query *query = j->task.query;
-    uint64_t chunk = j->first + item, max = query->n_order == 0 ? query->limit : UINT64_MAX;
+    uint64_t chunk = j->first + item;
     hac_rows_writer writer;
-    size_t n;
     hac_status status = begin_chunk(j, w, chunk, err);
     if (status != HAC_OK)
         return status;
     uint64_t place = j->task.first_chunk + chunk;
     hac_rows_begin(&writer, region_of(j, place), j->task.region, j->task.seed, place);
-    while (writer.rows < max && (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
-        hac_rows_add(&writer, w->rows.columns, query->outputs.n_fields,
-                     n < max - writer.rows ? n : (size_t)(max - writer.rows));
-    if (status != HAC_OK && status != HAC_NOT_FOUND)
+    status = write_rows(j, w, place, &writer, err);
+    if (status != HAC_OK)
         return status;
     if (j->task.part_rows == 0)
         hac_rows_end(&writer);
@@ -205,7 +221,10 @@ static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_
 static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggregates,
                              hac_task_result *result, hac_error *err)
 {
-    chunks_job j = {.regions = task->spans[0], .quotes = task->spans[1], .first = task->first};
+    chunks_job j = {.regions = task->spans[0],
+                    .quotes = task->spans[1],
+                    .first = task->first,
+                    .top = HAC_TOP_SHARED_INIT};
     unsigned threads = hac_pool_threads();
     uint64_t start = hac_now_ns();
     hac_status status = hac_query_task_read(task, 2, &j.task, err);
@@ -237,6 +256,7 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
         if (w->needed > v[HAC_AGGREGATE_VALUE_NEEDED])
             v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
         hac_partial_writer_free(w->writer);
+        hac_chunk_top_clear(&w->top);
         hac_chunk_rows_clear(&w->rows);
     }
     v[HAC_AGGREGATE_VALUE_ROWS] += counters.passed_over;

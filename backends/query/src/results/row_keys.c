@@ -196,6 +196,48 @@ void hac_row_keys_of_block(const hac_row_keys *keys, size_t block, hac_row_entry
     }
 }
 
+/* The first 64 bits of a key, as far as the first item has them. */
+static uint64_t first_word(const hac_key_item *item, const hac_column *column, size_t row)
+{
+    const uint8_t *at = (const uint8_t *)column->values + row * hac_repr_size((hac_repr)item->repr);
+    uint64_t words[2];
+    bool is_long;
+    if (column->states != NULL && column->states[row] != HAC_ROW_OK)
+        return SIGN;
+    if (item->repr == HAC_REPR_STRING) {
+        const hac_string_ref *ref = &((const hac_string_ref *)column->values)[row];
+        return (
+            uint64_t)(below_null(item, text_bits(item, column->bytes + ref->offset, ref->length, &is_long)) >>
+                      64);
+    }
+    if (item->repr == HAC_REPR_I128) {
+        memcpy(words, at, sizeof words);
+        return (uint64_t)(below_null(item, (key_bits)(words[1] ^ SIGN) << 64 | words[0]) >> 64);
+    }
+    return (uint64_t)(below_null(item, value_word(item, at)) >> 64);
+}
+
+size_t hac_row_keys_before(const hac_row_keys *keys, const hac_column *column, size_t rows,
+                           const hac_row_entry *last, uint16_t *ret)
+{
+    const hac_key_item *item = &keys->items[0];
+    unsigned bits = 1u + item->bits;
+    uint64_t end = bits < 64 ? last->high >> (64 - bits) << (64 - bits) : last->high;
+    bool with_equal = keys->query->n_order > 1 || item->repr == HAC_REPR_STRING || bits > 64;
+    size_t n = 0;
+    if (with_equal && end == UINT64_MAX) {
+        for (; n < rows; n++)
+            ret[n] = (uint16_t)n;
+        return n;
+    }
+    end += with_equal;
+    for (size_t i = 0; i < rows; i++) {
+        ret[n] = (uint16_t)i;
+        n += first_word(item, column, i) < end;
+    }
+    return n;
+}
+
 /* ---- comparing in full ---- */
 
 static uint64_t order_word(hac_repr repr, const uint64_t words[2])
@@ -219,8 +261,7 @@ static uint64_t order_word(hac_repr repr, const uint64_t words[2])
     }
 }
 
-/* Compares two values that are not null: -1, 0 or 1. */
-static int compare_values(hac_repr repr, const uint64_t a[2], const uint64_t b[2])
+int hac_row_compare_values(hac_repr repr, const uint64_t a[2], const uint64_t b[2])
 {
     if (repr == HAC_REPR_STRING) {
         int order =
@@ -240,7 +281,7 @@ static int compare_item(const hac_rows_reader *rows, const hac_order_item *item,
     uint8_t ny = hac_rows_value(rows, b / HAC_BATCH_ROWS, b % HAC_BATCH_ROWS, item->column, y);
     if (nx != HAC_ROW_OK || ny != HAC_ROW_OK)
         return (nx != HAC_ROW_OK) - (ny != HAC_ROW_OK);
-    int order = compare_values(rows->repr[item->column], x, y);
+    int order = hac_row_compare_values(rows->repr[item->column], x, y);
     return item->descending ? -order : order;
 }
 

@@ -47,6 +47,15 @@ void hac_row_keys_init(const hac_query *query, const hac_rows_reader *rows, hac_
 /* Makes the entries of a block's rows. */
 void hac_row_keys_of_block(const hac_row_keys *keys, size_t block, hac_row_entry *ret);
 
+/* Lists the rows of a batch that may come before the row with the key `last`, by the first item alone, whose
+ * column is `column`. Where equal keys are equal rows, rows like `last` come behind it. Returns their
+ * number. */
+size_t hac_row_keys_before(const hac_row_keys *keys, const hac_column *column, size_t rows,
+                           const hac_row_entry *last, uint16_t *ret);
+
+/* Compares two values of the form of hac_rows_value that are not null, as order by does: -1, 0 or 1. */
+int hac_row_compare_values(hac_repr repr, const uint64_t a[2], const uint64_t b[2]);
+
 /* Compares what equal keys leave open, then `at`: -1, 0 or 1. */
 int hac_row_compare_open(const hac_row_keys *keys, uint64_t a, uint64_t b);
 

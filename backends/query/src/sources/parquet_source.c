@@ -5,12 +5,13 @@
  * decoded: row groups and pages by their statistics, codes by a verdict on each entry of their dictionary,
  * rows by the columns that a conjunct reads. The other columns are decoded only for the remaining rows. Rows
  * of several units form a batch. A row for which a conjunct fails is kept: the query's own filter reports the
- * error.
+ * error. A cut (hac_source_set_cut) is one more conjunct, which changes between batches.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cut_filter.h"
 #include "parquet/prune.h"
 #include "query_machine.h"
 #include "source_parts.h"
@@ -59,8 +60,10 @@ typedef struct parquet_source {
     uint64_t first_row;            /* their first row in the file */
     column_reader *readers;
     uint8_t *memory;
-    hac_column *inputs; /* the columns as input of machines */
-    hac_conjuncts found;
+    hac_column *inputs;  /* the columns as input of machines */
+    hac_conjuncts found; /* the filter's, then the cut's, which `cut` owns */
+    size_t n_filter, n_filter_bounds;
+    hac_cut_filter cut;
     conjunct *conjuncts;
     size_t *leaves; /* of the columns */
     bool fails;     /* some conjunct can fail: the rows for which another one is null are then undecided */
@@ -136,19 +139,23 @@ static hac_status make_readers(hac_source *source, parquet_source *p, hac_error 
 
 static hac_status take_filter_apart(const hac_query *query, parquet_source *p, hac_error *err)
 {
-    p->applied = query->filter == NULL;
-    if (p->applied)
-        return HAC_OK;
-    hac_status status = hac_conjuncts_find(query->filter, &p->found, err);
+    hac_status status = HAC_OK;
+    if (query->filter != NULL)
+        status = hac_conjuncts_find(query->filter, &p->found, err);
     if (status != HAC_OK)
         return status == HAC_INVALID ? HAC_OK : status; /* then the filter is not applied here */
     p->applied = true;
     p->fails = hac_conjuncts_fail(&p->found);
-    p->conjuncts = calloc(p->found.n + 1, sizeof *p->conjuncts);
+    p->n_filter = p->found.n;
+    p->n_filter_bounds = p->found.n_bounds;
+    p->conjuncts = calloc(p->n_filter + 1, sizeof *p->conjuncts);
     p->leaves = calloc(query->columns.n_fields + 1, sizeof *p->leaves);
-    if (p->conjuncts == NULL || p->leaves == NULL)
+    hac_conjunct *with_cut = realloc(p->found.conjuncts, (p->n_filter + 1) * sizeof *with_cut);
+    if (with_cut != NULL)
+        p->found.conjuncts = with_cut;
+    if (p->conjuncts == NULL || p->leaves == NULL || with_cut == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = 0; i < p->found.n && status == HAC_OK; i++) {
+    for (size_t i = 0; i < p->n_filter && status == HAC_OK; i++) {
         p->conjuncts[i].conjunct = &p->found.conjuncts[i];
         status = hac_query_machine(p->found.conjuncts[i].program, &p->conjuncts[i].machine, err);
     }
@@ -186,6 +193,66 @@ static hac_status open_parquet(hac_source *source, hac_error *err)
     return status == HAC_OK ? take_filter_apart(source->query, p, err) : status;
 }
 
+/* ---- the cut ---- */
+
+static void leave_cut(parquet_source *p)
+{
+    p->found.n = p->n_filter;
+    p->found.n_bounds = p->n_filter_bounds;
+    hac_cut_filter_clear(&p->cut);
+}
+
+/* Rows that are left out must not be errors: neither their values nor what is made of these. */
+static bool may_cut_parquet(const hac_source *source, size_t column)
+{
+    const parquet_source *p = source->state;
+    if (!p->applied || p->fails || !p->readers[column].prunes ||
+        !hac_cut_filter_can(source->columns[column].type) || hac_program_may_fail(source->query->rows))
+        return false;
+    for (size_t i = 0; i < source->n_columns; i++)
+        if (p->readers[i].column != NULL && hac_parquet_column_may_fail(p->readers[i].column))
+            return false;
+    return p->readers[column].column != NULL;
+}
+
+static bool rank_parquet(const hac_source *source, size_t column, bool descending, uint64_t rows,
+                         hac_constant *ret, const uint8_t **ret_bytes)
+{
+    const parquet_source *p = source->state;
+    return source->query->filter == NULL && p->readers[column].prunes &&
+           hac_parquet_rank(p->file, p->readers[column].leaf, p->first_group, p->end_group, rows, descending,
+                            ret, ret_bytes);
+}
+
+static hac_status set_parquet_cut(hac_source *source, const hac_source_cut *cut, hac_error *err)
+{
+    parquet_source *p = source->state;
+    conjunct *c = &p->conjuncts[p->n_filter];
+    leave_cut(p);
+    hac_machine_c_free(c->machine);
+    c->machine = NULL;
+    c->verdicts.known = false;
+    hac_status status = hac_cut_filter_make(cut, source->columns[cut->column].type, &p->cut, err);
+    if (status == HAC_OK)
+        status = hac_query_machine(p->cut.found.conjuncts[0].program, &c->machine, err);
+    if (status != HAC_OK)
+        return status;
+    size_t n_bounds = p->n_filter_bounds + p->cut.found.n_bounds;
+    hac_bound *bounds = realloc(p->found.bounds, (n_bounds + 1) * sizeof *bounds);
+    if (bounds == NULL)
+        return hac_fail_no_memory(err);
+    p->found.bounds = bounds;
+    for (size_t i = 0; i < p->cut.found.n_bounds; i++) {
+        bounds[p->n_filter_bounds + i] = p->cut.found.bounds[i];
+        bounds[p->n_filter_bounds + i].conjunct = (uint16_t)p->n_filter;
+    }
+    p->found.n_bounds = n_bounds;
+    p->found.conjuncts[p->found.n++] = p->cut.found.conjuncts[0];
+    c->conjunct = &p->found.conjuncts[p->n_filter];
+    p->leaves[cut->column] = p->readers[cut->column].leaf;
+    return HAC_OK;
+}
+
 static void close_parquet(hac_source *source)
 {
     parquet_source *p = source->state;
@@ -193,10 +260,11 @@ static void close_parquet(hac_source *source)
         hac_parquet_column_free(p->readers[i].column);
         free(p->readers[i].characters);
     }
-    for (size_t i = 0; p->conjuncts != NULL && i < p->found.n; i++) {
+    for (size_t i = 0; p->conjuncts != NULL && i <= p->n_filter; i++) {
         hac_machine_c_free(p->conjuncts[i].machine);
         free(p->conjuncts[i].verdicts.of);
     }
+    leave_cut(p);
     hac_conjuncts_clear(&p->found);
     hac_parquet_ranges_clear(&p->ranges);
     free(p->conjuncts);
@@ -721,5 +789,8 @@ const hac_source_format hac_format_parquet = {.state_bytes = sizeof(parquet_sour
                                               .next = next_parquet,
                                               .take_rows = take_parquet_rows,
                                               .reads = parquet_reads,
+                                              .may_cut = may_cut_parquet,
+                                              .rank = rank_parquet,
+                                              .set_cut = set_parquet_cut,
                                               .counters = count_parquet,
                                               .close = close_parquet};

@@ -220,6 +220,23 @@ void hac_source_reads(hac_source *source, const hac_program *program)
         source->format->reads(source, program);
 }
 
+bool hac_source_may_cut(const hac_source *source, size_t column)
+{
+    return source->format->may_cut != NULL && source->format->may_cut(source, column);
+}
+
+bool hac_source_rank(const hac_source *source, size_t column, bool descending, uint64_t rows,
+                     hac_constant *ret, const uint8_t **ret_bytes)
+{
+    return source->format->rank != NULL &&
+           source->format->rank(source, column, descending, rows, ret, ret_bytes);
+}
+
+hac_status hac_source_set_cut(hac_source *source, const hac_source_cut *cut, hac_error *err)
+{
+    return source->format->set_cut(source, cut, err);
+}
+
 void hac_source_count(const hac_source *source, hac_source_counters *counters)
 {
     counters->skipped += source->skipped;

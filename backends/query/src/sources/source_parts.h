@@ -39,6 +39,11 @@ typedef struct hac_source_format {
     uint64_t (*number)(hac_source *source, uint64_t position);
     /* As hac_source_reads. NULL: batches always have all columns. */
     void (*reads)(hac_source *source, const hac_program *program);
+    /* As hac_source_may_cut, hac_source_rank and hac_source_set_cut. NULL: the source is never cut. */
+    bool (*may_cut)(const hac_source *source, size_t column);
+    bool (*rank)(const hac_source *source, size_t column, bool descending, uint64_t rows, hac_constant *ret,
+                 const uint8_t **ret_bytes);
+    hac_status (*set_cut)(hac_source *source, const hac_source_cut *cut, hac_error *err);
     /* Adds what this format counts; may be NULL. */
     void (*counters)(const hac_source *source, hac_source_counters *counters);
     /* Frees what `state` points to, also after `open` has failed; may be NULL. */

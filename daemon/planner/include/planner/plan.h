@@ -188,6 +188,7 @@ typedef struct hac_query_info {
     uint64_t splits; /* number of splits; the plan has the tasks of one of them; 0: no splits */
     uint64_t rounds; /* number of rounds so far; the plan has the tasks of the last one; 0: no rounds */
     bool sorts_rows; /* the user submitted a sort of rows */
+    bool first_rows; /* each chunk keeps only the rows that may be in the result (order by with a limit) */
     bool hot_keys;
     uint32_t sample, hot_share; /* per mille */
     char remark[200];           /* which option has no effect, and why; "": every option has an effect */

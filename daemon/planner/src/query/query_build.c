@@ -631,6 +631,7 @@ void hac_building_info(const hac_query_building *b)
     info->chunk = b->sizes->chunk;
     info->chunks = b->sizes->chunks;
     info->sorts_rows = spec->sorts_rows;
+    info->first_rows = b->strategy == HAC_QUERY_ROWS && (spec->flags & HAC_COMPILED_FIRST_ROWS) != 0;
     info->region = b->sizes->region;
     info->partitions = b->sizes->partitions;
     info->passes = b->sizes->passes;

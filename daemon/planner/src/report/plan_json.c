@@ -132,6 +132,7 @@ static void write_query(hac_text *out, const hac_plan *plan)
     write_number_or_null(out, "region_bytes", query->region > 0, (double)query->region);
     hac_json_unsigned(out, "partitions", query->partitions);
     hac_json_unsigned(out, "passes", query->passes);
+    hac_json_bool(out, "first_rows_only", query->first_rows);
     hac_json_bool(out, "hot_keys", query->hot_keys);
     hac_json_string(out, "remark", query->remark[0] != '\0' ? query->remark : NULL);
     write_number_or_null(out, "sample_per_mille", query->hot_keys, query->sample);

@@ -47,6 +47,8 @@ static void write_query_head(hac_text *out, const hac_plan *plan)
     for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
         if (strcmp(engines[i].engine, query->engine) == 0)
             hac_text_addf(out, ": %s", engines[i].text);
+    if (query->first_rows)
+        hac_text_addf(out, ", the first of each chunk only");
     if (query->region > 0)
         hac_text_addf(out, "; %" PRIu64 " chunks, %" PRIu32 " partition%s", query->chunks, query->partitions,
                       query->partitions == 1 ? "" : "s");

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`order by … limit`: only rows that may be among the first are kept, from Parquet by its statistics, page indexes and
+dictionaries, too. The answers are those of Python's sorted, which is stable, over files that pyarrow writes; what was
+skipped is in the receipt."""
+import json
+import random
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "build" / "python"))
+from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
+from row_order_test import COLUMNS, SCHEMA, csv_text, in_order, value  # noqa: E402
+
+try:
+    import pyarrow
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
+WHY_NOT = "pyarrow is not installed (`./dev test` puts it into build/python): there are no files to read"
+TYPES = {"bool": "bool_", "i8": "int8", "i32": "int32", "i64": "int64", "u32": "uint32", "u64": "uint64", "f32": "float32",
+         "f64": "float64", "date": "date32", "string": "string"}
+
+
+def arrow_type(name):
+    if name.startswith("decimal"):
+        return pyarrow.decimal128(*map(int, name[8:-1].split(",")))
+    return getattr(pyarrow, TYPES[name])()
+
+
+@unittest.skipIf(pyarrow is None, WHY_NOT)
+class Top(SharedMachineTest):
+    profile = TWO_DEVICES
+    size = 16000
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        rng = random.Random(7)
+        cls.rows = [{**{c: value(rng, c) for c in COLUMNS}, "n": n} for n in range(cls.size)]
+
+    def write(self, name, rows, **options):
+        fields = [pyarrow.field(c, arrow_type(t)) for c, t in {**COLUMNS, "n": "i64"}.items()]
+        table = pyarrow.table([pyarrow.array([r[f.name] for r in rows], f.type) for f in fields], pyarrow.schema(fields))
+        pyarrow.parquet.write_table(table, self.m.path(name), **{"row_group_size": 1500, **options})
+        return name
+
+    def check(self, names, rows, keys, limit, *more, select="n"):
+        order = ", ".join(c + (" desc" if descending else "") for c, descending in keys)
+        got = self.m.good("mapreduce", *names, "--select", select, "--order-by", order, "--limit", str(limit), *more,
+                          "--receipt", "receipt").decode().splitlines()
+        self.assertEqual([line.split(",")[0] for line in got], ["n", *(str(r["n"]) for r in in_order(rows, keys)[:limit])], (keys, limit))
+        return json.loads(Path(self.m.path("receipt")).read_text())["query"]
+
+    def test_every_type(self):
+        name = self.write("plain.parquet", self.rows)
+        for column in COLUMNS:
+            for descending in (False, True):
+                self.check([name], self.rows, [(column, descending)], 10)
+
+    def test_limits(self):
+        rng = random.Random(2)
+        index = self.write("index.parquet", self.rows, write_page_index=True, data_page_size=2000, use_dictionary=False)
+        for limit in (0, 1, 63, 700, 1024, 5000, self.size, self.size + 1, 70000):
+            keys = [(rng.choice(list(COLUMNS)), rng.random() < 0.5) for _ in range(rng.randrange(1, 4))]
+            self.check([index], self.rows, keys, limit)
+
+    def test_files(self):
+        half = self.size // 2
+        names = [self.write("a.parquet", self.rows[:half]), self.write("b.parquet", self.rows[half:], use_dictionary=False)]
+        for keys in ([("i1", True)], [("s", False), ("f8", True)], [("f8", True), ("b", False)]):
+            self.check(names, self.rows, keys, 100)
+
+    def test_where(self):
+        name = self.write("plain.parquet", self.rows)
+        some = [r for r in self.rows if r["i4"] is not None and r["i4"] > 0 and r["s"] is not None]
+        for keys in ([("i8", False)], [("f8", True), ("n", True)], [("s", True)]):
+            self.check([name], some, keys, 20, "--where", "i4 > 0 and s is not null")
+
+    def test_sorted(self):
+        """A file in order: nothing but the row groups at one end is read, whichever thread reads what."""
+        for column in ("i8", "u8", "t", "s", "d", "w", "f8"):
+            rows = in_order([r for r in self.rows if r[column] == r[column]], [(column, False)])
+            name = self.write("sorted.parquet", rows, write_page_index=True)
+            groups = pyarrow.parquet.ParquetFile(self.m.path(name)).metadata.num_row_groups
+            for descending in (False, True):
+                query = self.check([name], rows, [(column, descending)], 10, select="n, " + ", ".join(COLUMNS))
+                self.assertTrue(query["first_rows_only"])
+                skipped = query["parquet"]["row_groups_skipped_by_statistics"]
+                # nobody says how many NaNs there are, which come before or behind all others
+                self.assertGreaterEqual(skipped, 0 if column == "f8" else groups - 4, (column, descending))
+
+    def test_text(self):
+        Path(self.m.path("in.csv")).write_text(csv_text(self.rows))
+        for keys in ([("f8", True)], [("s", False), ("i4", True)], [("l", True)]):
+            query = self.check(["in.csv"], self.rows, keys, 50, "--schema", SCHEMA)
+            self.assertTrue(query["first_rows_only"])
+            self.assertFalse(self.check(["in.csv"], self.rows, keys, 70000, "--schema", SCHEMA)["first_rows_only"])
+
+    def test_expressions(self):
+        """A computed key; columns that only the order needs; the whole row."""
+        name = self.write("plain.parquet", self.rows)
+        wanted = sorted((r for r in self.rows if r["i4"] is not None), key=lambda r: -(r["i4"] // 2))[:30]
+        got = self.m.good("mapreduce", name, "--select", "n, l", "--where", "i4 is not null", "--order-by", "i4 // 2 desc",
+                          "--limit", "30").decode().splitlines()[1:]
+        self.assertEqual([line.split(",")[0] for line in got], [str(r["n"]) for r in wanted])
+        self.assertEqual([line.split(",")[1] for line in got], [r["l"] or "" for r in wanted])
+
+    def test_errors_stay(self):
+        """A row in error fails the query although it is not among the first."""
+        name = self.write("plain.parquet", self.rows)
+        result = self.m.run("mapreduce", name, "--select", "n, cast(n as i8) as q", "--order-by", "n", "--limit", "3")
+        self.assertEqual(result.code, 1)
+        self.assertIn("row 129", result.err)
+
+
+if __name__ == "__main__":
+    main()
