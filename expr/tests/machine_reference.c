@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine_reference.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +12,6 @@
 #include "program/op_info.h"
 
 typedef __int128 i128;
-
-static void set_string(ref_value *ret, const char *text, size_t bytes)
-{
-    if (bytes > sizeof ret->string) {
-        ret->state = 255;
-        return;
-    }
-    memcpy(ret->string, text, bytes);
-    ret->bytes = bytes;
-}
 
 /* ---- integers ------------------------------------------------------------------------------------------ */
 
@@ -42,11 +31,65 @@ static void put_u64(ref_value *ret, i128 value, uint8_t otherwise)
         ret->u64 = (uint64_t)value;
 }
 
+/* Bit by bit. */
+static void bits(unsigned op, const ref_value *a, const ref_value *b, ref_value *ret)
+{
+    bool is_signed = op < HAC_OP_BIT_AND_U64;
+    uint64_t x = is_signed ? (uint64_t)a->i64 : a->u64, y = 0, z = 0;
+    if (op == HAC_OP_BIT_COUNT_I64 || op == HAC_OP_BIT_COUNT_U64) {
+        for (ret->i64 = 0; x != 0; x /= 2)
+            ret->i64 += x % 2 == 1;
+        return;
+    }
+    y = is_signed ? (uint64_t)b->i64 : b->u64;
+    for (int bit = 63; bit >= 0; bit--) {
+        bool p = x >> bit & 1, q = y >> bit & 1;
+        bool both = op == HAC_OP_BIT_AND_I64 || op == HAC_OP_BIT_AND_U64;
+        bool either = op == HAC_OP_BIT_OR_I64 || op == HAC_OP_BIT_OR_U64;
+        z = z * 2 + (both ? p && q : either ? p || q : p != q);
+    }
+    ret->i64 = (int64_t)z;
+    ret->u64 = z;
+}
+
+/* a × 2^n or a ÷ 2^n, in steps that stop where nothing changes any more. */
+static i128 shifted(i128 value, i128 n, bool left)
+{
+    const i128 limit = (i128)1 << 100;
+    for (i128 i = 0; i < n && i < 200; i++) {
+        if (left && value < limit && value > -limit)
+            value *= 2;
+        if (!left)
+            value = value >= 0 ? value / 2 : -((1 - value) / 2);
+    }
+    return value;
+}
+
 static bool integers(unsigned op, const ref_value *a, const ref_value *b, ref_value *ret)
 {
     i128 x = a->i64, y = b->i64;
     unsigned __int128 p = a->u64, q = b->u64;
     switch (op) {
+    case HAC_OP_BIT_AND_I64:
+    case HAC_OP_BIT_AND_U64:
+    case HAC_OP_BIT_OR_I64:
+    case HAC_OP_BIT_OR_U64:
+    case HAC_OP_BIT_XOR_I64:
+    case HAC_OP_BIT_XOR_U64:
+    case HAC_OP_BIT_COUNT_I64:
+    case HAC_OP_BIT_COUNT_U64:
+        bits(op, a, b, ret);
+        return true;
+    case HAC_OP_SHIFT_LEFT_I64:
+    case HAC_OP_SHIFT_RIGHT_I64:
+        put_i64(ret, shifted(x, y, op == HAC_OP_SHIFT_LEFT_I64), HAC_ROW_OVERFLOW);
+        ret->state = y < 0 ? HAC_ROW_OVERFLOW : ret->state;
+        return true;
+    case HAC_OP_SHIFT_LEFT_U64:
+    case HAC_OP_SHIFT_RIGHT_U64:
+        put_u64(ret, shifted((i128)p, y = b->i64, op == HAC_OP_SHIFT_LEFT_U64), HAC_ROW_OVERFLOW);
+        ret->state = y < 0 ? HAC_ROW_OVERFLOW : ret->state;
+        return true;
     case HAC_OP_ADD_I64:
         put_i64(ret, x + y, HAC_ROW_OVERFLOW);
         return true;
@@ -190,7 +233,7 @@ static ref_value constant(const hac_program *program, size_t index)
     memcpy(&value.f64, &k->low, 8);
     value.i128 = (i128)((unsigned __int128)k->high << 64 | k->low);
     if (k->repr == HAC_REPR_STRING)
-        set_string(&value, (const char *)program->bytes + k->low, k->high);
+        reference_set_string(&value, (const char *)program->bytes + k->low, k->high);
     return value;
 }
 
@@ -469,151 +512,6 @@ static bool dates(const hac_instruction *at, const ref_value *a, const ref_value
     }
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------- */
-
-/* Sets `at` to the offset of each character, and of the end. Returns the number of characters. */
-static size_t characters(const ref_value *v, size_t *at)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < v->bytes; n++) {
-        size_t length = hac_utf8_sequence(v->string + i, v->bytes - i);
-        at[n] = i;
-        i += length == 0 ? 1 : length;
-    }
-    at[n] = v->bytes;
-    return n;
-}
-
-static bool like(const char *t, const char *t_end, const char *p, const char *p_end)
-{
-    if (p == p_end)
-        return t == t_end;
-    size_t step = t == t_end ? 0 : hac_utf8_sequence(t, (size_t)(t_end - t));
-    step = step == 0 ? 1 : step;
-    if (*p == '%')
-        return like(t, t_end, p + 1, p_end) || (t < t_end && like(t + step, t_end, p, p_end));
-    if (t == t_end)
-        return false;
-    if (*p == '_')
-        return like(t + step, t_end, p + 1, p_end);
-    if (*p == '\\')
-        p++;
-    return *t == *p && like(t + 1, t_end, p + 1, p_end);
-}
-
-static void trim(const ref_value *a, bool left, bool right, ref_value *ret)
-{
-    static const char blanks[] = " \t\n\v\f\r";
-    size_t first = 0, end = a->bytes;
-    while (left && first < end && memchr(blanks, a->string[first], 6) != NULL)
-        first++;
-    while (right && end > first && memchr(blanks, a->string[end - 1], 6) != NULL)
-        end--;
-    set_string(ret, a->string + first, end - first);
-}
-
-static void substr(const ref_value *a, i128 from, i128 count, ref_value *ret)
-{
-    size_t at[REFERENCE_STRING_MAX + 1], n = characters(a, at), first = SIZE_MAX, end = 0;
-    for (size_t i = 0; i < n; i++)
-        if ((i128)i + 1 >= from && (i128)i + 1 < from + count) {
-            first = first == SIZE_MAX ? at[i] : first;
-            end = at[i + 1];
-        }
-    if (first != SIZE_MAX)
-        set_string(ret, a->string + first, end - first);
-}
-
-static void replace(const ref_value *a, const ref_value *b, const ref_value *c, ref_value *ret)
-{
-    char text[REFERENCE_STRING_MAX * 2];
-    size_t used = 0;
-    for (size_t i = 0; i < a->bytes && used < REFERENCE_STRING_MAX;) {
-        bool found =
-            b->bytes > 0 && b->bytes <= a->bytes - i && memcmp(a->string + i, b->string, b->bytes) == 0;
-        memcpy(text + used, found ? c->string : a->string + i, found ? c->bytes : 1);
-        used += found ? c->bytes : 1;
-        i += found ? b->bytes : 1;
-    }
-    set_string(ret, text, used);
-}
-
-static bool within(const ref_value *a, size_t at, const ref_value *b)
-{
-    return b->bytes <= a->bytes - at && memcmp(a->string + at, b->string, b->bytes) == 0;
-}
-
-static size_t find(const ref_value *a, const ref_value *b)
-{
-    for (size_t i = 0; i <= a->bytes; i++)
-        if (within(a, i, b))
-            return i;
-    return SIZE_MAX;
-}
-
-static bool strings(const hac_program *program, const hac_instruction *at, const ref_value *a,
-                    const ref_value *b, const ref_value *c, ref_value *ret)
-{
-    size_t starts[REFERENCE_STRING_MAX + 1];
-    ref_value other;
-    switch (at->op) {
-    case HAC_OP_LENGTH:
-        ret->i64 = (int64_t)characters(a, starts);
-        return true;
-    case HAC_OP_BYTES:
-        ret->i64 = (int64_t)a->bytes;
-        return true;
-    case HAC_OP_LOWER:
-    case HAC_OP_UPPER:
-        set_string(ret, a->string, a->bytes);
-        for (size_t i = 0; i < ret->bytes; i++)
-            if (isascii((unsigned char)a->string[i]))
-                ret->string[i] =
-                    (char)(at->op == HAC_OP_LOWER ? tolower(a->string[i]) : toupper(a->string[i]));
-        return true;
-    case HAC_OP_TRIM:
-    case HAC_OP_LTRIM:
-    case HAC_OP_RTRIM:
-        trim(a, at->op != HAC_OP_RTRIM, at->op != HAC_OP_LTRIM, ret);
-        return true;
-    case HAC_OP_SUBSTR:
-        substr(a, b->i64, c->i64, ret);
-        return true;
-    case HAC_OP_CONCAT:
-        if (a->bytes + b->bytes > REFERENCE_STRING_MAX) {
-            ret->state = 255;
-            return true;
-        }
-        memcpy(ret->string, a->string, a->bytes);
-        memcpy(ret->string + a->bytes, b->string, b->bytes);
-        ret->bytes = a->bytes + b->bytes;
-        return true;
-    case HAC_OP_REPLACE:
-        replace(a, b, c, ret);
-        return true;
-    case HAC_OP_POSITION:
-        other = *a;
-        other.bytes = find(a, b);
-        ret->i64 = other.bytes == SIZE_MAX ? 0 : (int64_t)characters(&other, starts) + 1;
-        return true;
-    case HAC_OP_STARTS_WITH:
-        ret->boolean = within(a, 0, b);
-        return true;
-    case HAC_OP_ENDS_WITH:
-        ret->boolean = b->bytes <= a->bytes && within(a, a->bytes - b->bytes, b);
-        return true;
-    case HAC_OP_CONTAINS:
-        ret->boolean = find(a, b) != SIZE_MAX;
-        return true;
-    case HAC_OP_LIKE:
-        other = constant(program, at->k);
-        ret->boolean = like(a->string, a->string + a->bytes, other.string, other.string + other.bytes);
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
 static bool parse(const hac_instruction *at, const ref_value *a, ref_value *ret)
@@ -694,7 +592,7 @@ static bool print(const hac_instruction *at, const ref_value *a, ref_value *ret)
         ret->state = HAC_ROW_RANGE; /* not one of the years 0001 … 9999 */
         return true;
     }
-    set_string(ret, text, bytes);
+    reference_set_string(ret, text, bytes);
     return true;
 }
 
@@ -721,7 +619,7 @@ void reference_op(const hac_program *program, const hac_instruction *at, const r
     else if (!integers(at->op, a, b, ret) && !reference_decimals(at, a, b, ret) &&
              !floats(at->op, a, b, ret) && !comparisons(program, at, a, b, ret) &&
              !states(at->op, a, b, c, ret) && !conversions(at->op, a, ret) && !dates(at, a, b, ret) &&
-             !strings(program, at, a, b, c, ret) && !parse(at, a, ret) && !print(at, a, ret))
+             !reference_strings(program, at, a, b, c, ret) && !parse(at, a, ret) && !print(at, a, ret))
         abort();
 }
 
@@ -762,7 +660,7 @@ ref_value reference_get(const hac_column *column, hac_repr repr, size_t row)
     default:
         memcpy(&ref, at, sizeof ref);
         if (ref.length > 0 && value.state == HAC_ROW_OK)
-            set_string(&value, (const char *)column->bytes + ref.offset, ref.length);
+            reference_set_string(&value, (const char *)column->bytes + ref.offset, ref.length);
         else
             value.bytes = ref.length;
     }

@@ -7,6 +7,8 @@
 #ifndef EXPR_MACHINE_REFERENCE_H
 #define EXPR_MACHINE_REFERENCE_H
 
+#include <string.h>
+
 #include "expr/program.h"
 
 #define REFERENCE_STRING_MAX 160
@@ -23,10 +25,25 @@ typedef struct ref_value {
     char string[REFERENCE_STRING_MAX];
 } ref_value;
 
+/* State 255 if the string would be too long. */
+static inline void reference_set_string(ref_value *ret, const char *text, size_t bytes)
+{
+    if (bytes > sizeof ret->string) {
+        ret->state = 255;
+        return;
+    }
+    memcpy(ret->string, text, bytes);
+    ret->bytes = bytes;
+}
+
 /* Computes one operation on valid operands. If a string would be too long, the state is 255, and the test
  * must not compare the value. */
 void reference_op(const hac_program *program, const hac_instruction *at, const ref_value *inputs,
                   const ref_value *a, const ref_value *b, const ref_value *c, ref_value *ret);
+
+/* The operations on strings. False: another operation. */
+bool reference_strings(const hac_program *program, const hac_instruction *at, const ref_value *a,
+                       const ref_value *b, const ref_value *c, ref_value *ret);
 
 /* The operations on decimals. False: another operation. */
 bool reference_decimals(const hac_instruction *at, const ref_value *a, const ref_value *b, ref_value *ret);

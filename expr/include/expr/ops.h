@@ -38,6 +38,20 @@
     X(MUL_U64,           U64,    U64,    U64,    NONE,   NONE,     FAILS)                                    \
     X(DIV_U64,           U64,    U64,    U64,    NONE,   NONE,     FAILS)                                    \
     X(MOD_U64,           U64,    U64,    U64,    NONE,   NONE,     FAILS)                                    \
+    /* bits of 64; a shift by a negative number, or one that loses bits on the left, is an overflow; a shift \
+     * to the right repeats the sign */                                                                     \
+    X(BIT_AND_I64,       I64,    I64,    I64,    NONE,   NONE,     HOST)                                     \
+    X(BIT_OR_I64,        I64,    I64,    I64,    NONE,   NONE,     HOST)                                     \
+    X(BIT_XOR_I64,       I64,    I64,    I64,    NONE,   NONE,     HOST)                                     \
+    X(SHIFT_LEFT_I64,    I64,    I64,    I64,    NONE,   NONE,     FAILS | HOST)                             \
+    X(SHIFT_RIGHT_I64,   I64,    I64,    I64,    NONE,   NONE,     FAILS | HOST)                             \
+    X(BIT_COUNT_I64,     I64,    I64,    NONE,   NONE,   NONE,     HOST)                                     \
+    X(BIT_AND_U64,       U64,    U64,    U64,    NONE,   NONE,     HOST)                                     \
+    X(BIT_OR_U64,        U64,    U64,    U64,    NONE,   NONE,     HOST)                                     \
+    X(BIT_XOR_U64,       U64,    U64,    U64,    NONE,   NONE,     HOST)                                     \
+    X(SHIFT_LEFT_U64,    U64,    U64,    I64,    NONE,   NONE,     FAILS | HOST)                             \
+    X(SHIFT_RIGHT_U64,   U64,    U64,    I64,    NONE,   NONE,     FAILS | HOST)                             \
+    X(BIT_COUNT_U64,     I64,    U64,    NONE,   NONE,   NONE,     HOST)                                     \
     /* 128-bit decimals: more than 38 digits is an overflow */                                               \
     X(ADD_I128,          I128,   I128,   I128,   NONE,   NONE,     FAILS | HOST)                             \
     X(SUB_I128,          I128,   I128,   I128,   NONE,   NONE,     FAILS | HOST)                             \
@@ -151,8 +165,8 @@
     /* strings */                                                                                            \
     X(LENGTH,            I64,    STRING, NONE,   NONE,   NONE,     HOST) /* UTF-8 characters; a bad byte is one */ \
     X(BYTES,             I64,    STRING, NONE,   NONE,   NONE,     HOST)                                     \
-    X(LOWER,             STRING, STRING, NONE,   NONE,   NONE,     HOST) /* ASCII letters only */            \
-    X(UPPER,             STRING, STRING, NONE,   NONE,   NONE,     HOST)                                     \
+    X(LOWER,             STRING, STRING, NONE,   NONE,   NONE,     FAILS | HOST) /* one character for one, by Unicode */ \
+    X(UPPER,             STRING, STRING, NONE,   NONE,   NONE,     FAILS | HOST)                                     \
     X(TRIM,              STRING, STRING, NONE,   NONE,   NONE,     HOST)                                     \
     X(LTRIM,             STRING, STRING, NONE,   NONE,   NONE,     HOST)                                     \
     X(RTRIM,             STRING, STRING, NONE,   NONE,   NONE,     HOST)                                     \
@@ -164,6 +178,11 @@
     X(ENDS_WITH,         BOOL,   STRING, STRING, NONE,   NONE,     HOST)                                     \
     X(CONTAINS,          BOOL,   STRING, STRING, NONE,   NONE,     HOST)                                     \
     X(LIKE,              BOOL,   STRING, NONE,   NONE,   PATTERN,  HOST) /* % any run, _ one character */    \
+    X(REVERSE,           STRING, STRING, NONE,   NONE,   NONE,     FAILS | HOST)                             \
+    X(LPAD,              STRING, STRING, I64,    STRING, NONE,     FAILS | HOST) /* b characters; c repeats before a */ \
+    X(RPAD,              STRING, STRING, I64,    STRING, NONE,     FAILS | HOST) /* c empty and needed: an error */ \
+    X(SPLIT_PART,        STRING, STRING, STRING, I64,    NONE,     HOST) /* part c between b; -1 the last, else empty */ \
+    X(HASH,              U64,    STRING, NONE,   NONE,   NONE,     HOST) /* XXH64 with seed 0 */             \
     X(STRING_TO_BOOL,    BOOL,   STRING, NONE,   NONE,   NONE,     FAILS | HOST)                             \
     X(STRING_TO_I64,     I64,    STRING, NONE,   NONE,   NONE,     FAILS | HOST)                             \
     X(STRING_TO_U64,     U64,    STRING, NONE,   NONE,   NONE,     FAILS | HOST)                             \

@@ -48,11 +48,18 @@ hac_value_id hac_emit_round_decimal(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_pi(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_concat(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_left(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_right(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_hash(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_add_days(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_timestamp_part(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_trunc_date(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_trunc_timestamp(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_add_months(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_add_interval(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_epoch(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_make_timestamp(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_date_diff(hac_emitter *e, const hac_node *node);
 
 /* `k` of hac_emit_whole. */
 enum { HAC_WHOLE_FLOOR, HAC_WHOLE_CEIL, HAC_WHOLE_TRUNC, HAC_WHOLE_ROUND };

@@ -3,13 +3,8 @@
 #include <string.h>
 
 #include "emit.h"
-#include "program/date_units.h"
 #include "syntax/literal.h"
 #include "syntax/types.h"
-
-/* 0001-01-01 and 9999-12-31 in days since 1970. */
-#define FIRST_DAY (-719162)
-#define LAST_DAY  2932896
 
 static hac_value_id op(hac_emitter *e, hac_op operation, hac_value_id a, hac_value_id b, hac_value_id c)
 {
@@ -196,83 +191,47 @@ hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node)
     return op(e, HAC_OP_SUBSTR, text, from, count);
 }
 
+/* The number, or -2^40 if it is less: no string is that long, and its negative is a number. */
+static hac_value_id at_least(hac_emitter *e, hac_value_id n)
+{
+    hac_value_id lowest = constant_i64(e, -(INT64_C(1) << 40));
+    return op(e, HAC_OP_SELECT, op(e, HAC_OP_LT_I64, n, lowest, 0), lowest, n);
+}
+
+hac_value_id hac_emit_left(hac_emitter *e, const hac_node *node)
+{
+    hac_value_id text = hac_emit_argument(e, node, 0), n = at_least(e, hac_emit_argument(e, node, 1));
+    hac_value_id negative = op(e, HAC_OP_LT_I64, n, constant_i64(e, 0), 0);
+    hac_value_id shorter = op(e, HAC_OP_ADD_I64, op(e, HAC_OP_LENGTH, text, 0, 0), n, 0);
+    return op(e, HAC_OP_SUBSTR, text, constant_i64(e, 1), op(e, HAC_OP_SELECT, negative, shorter, n));
+}
+
+/* Characters length - n + 1 … length, or 1 - n … */
+hac_value_id hac_emit_right(hac_emitter *e, const hac_node *node)
+{
+    hac_value_id text = hac_emit_argument(e, node, 0), n = at_least(e, hac_emit_argument(e, node, 1));
+    hac_value_id zero = constant_i64(e, 0), negative = op(e, HAC_OP_LT_I64, n, zero, 0);
+    hac_value_id length = op(e, HAC_OP_SELECT, negative, zero, op(e, HAC_OP_LENGTH, text, 0, 0));
+    hac_value_id from = op(e, HAC_OP_ADD_I64, op(e, HAC_OP_SUB_I64, length, n, 0), constant_i64(e, 1), 0);
+    return op(e, HAC_OP_SUBSTR, text, from, op(e, HAC_OP_SELECT, negative, constant_i64(e, INT64_MAX), n));
+}
+
+/* The bytes of texts, of `bytes` too; other values are printed. */
+hac_value_id hac_emit_hash(hac_emitter *e, const hac_node *node)
+{
+    hac_value_type type = node->args[0]->type;
+    if (type.kind == HAC_KIND_NONE)
+        return hac_program_builder_null(e->builder, HAC_REPR_U64);
+    hac_value_id value = hac_emit_argument(e, node, 0);
+    if (hac_repr_of(type) != HAC_REPR_STRING)
+        value = hac_emit_convert(e->builder, value, type, HAC_TYPE(STRING));
+    return op(e, HAC_OP_HASH, value, 0, 0);
+}
+
 hac_value_id hac_emit_like(hac_emitter *e, const hac_node *node)
 {
     const hac_literal *pattern = &node->args[1]->literal;
     uint8_t escape = node->n_args > 2 ? (uint8_t)node->args[2]->literal.bytes[0] : 0;
     return hac_program_builder_like(e->builder, hac_emit_argument(e, node, 0),
                                     (const uint8_t *)pattern->bytes, pattern->n_bytes, escape);
-}
-
-/* ---- dates ---- */
-
-/* Days outside of the years 1 … 9999 are an error: they cannot be written as text. */
-static hac_value_id calendar(hac_emitter *e, hac_value_id days)
-{
-    return hac_program_builder_range(e->builder, HAC_OP_RANGE_I64, days, FIRST_DAY, LAST_DAY);
-}
-
-/* k: 0: date + days, 1: days + date, 2: date - days */
-hac_value_id hac_emit_add_days(hac_emitter *e, const hac_node *node)
-{
-    hac_value_id a = hac_emit_argument(e, node, 0), b = hac_emit_argument(e, node, 1);
-    hac_value_id sum = op(e, node->function->k == 2 ? HAC_OP_SUB_I64 : HAC_OP_ADD_I64, a, b, 0);
-    return calendar(e, sum);
-}
-
-static hac_value_id days_of(hac_emitter *e, hac_value_id timestamp)
-{
-    return op(e, HAC_OP_TIMESTAMP_TO_DATE, timestamp, 0, 0);
-}
-
-static hac_value_id timestamp_of(hac_emitter *e, hac_value_id days)
-{
-    return op(e, HAC_OP_DATE_TO_TIMESTAMP, days, 0, 0);
-}
-
-hac_value_id hac_emit_timestamp_part(hac_emitter *e, const hac_node *node)
-{
-    hac_value_id days = days_of(e, hac_emit_argument(e, node, 0));
-    return hac_program_builder_op(e->builder, HAC_OP_DATE_PART, days, 0, 0, node->function->k);
-}
-
-static hac_date_unit unit_of(const hac_node *node)
-{
-    hac_date_unit unit = HAC_UNIT_DAY;
-    const hac_literal *name = &node->args[0]->literal;
-    (void)hac_unit_find(name->bytes, name->n_bytes, &unit); /* the checker knows that the unit exists */
-    return unit;
-}
-
-static hac_value_id trunc_days(hac_emitter *e, hac_value_id days, hac_date_unit unit)
-{
-    return unit == HAC_UNIT_DAY ? days
-                                : hac_program_builder_op(e->builder, HAC_OP_DATE_TRUNC, days, 0, 0, unit);
-}
-
-hac_value_id hac_emit_trunc_date(hac_emitter *e, const hac_node *node)
-{
-    return trunc_days(e, hac_emit_argument(e, node, 1), unit_of(node));
-}
-
-hac_value_id hac_emit_trunc_timestamp(hac_emitter *e, const hac_node *node)
-{
-    hac_date_unit unit = unit_of(node);
-    hac_value_id value = hac_emit_argument(e, node, 1);
-    if (unit >= HAC_UNIT_HOUR)
-        return hac_program_builder_op(e->builder, HAC_OP_TIME_TRUNC, value, 0, 0, unit);
-    return timestamp_of(e, trunc_days(e, days_of(e, value), unit));
-}
-
-/* For a timestamp, the date moves and the time of day stays. */
-hac_value_id hac_emit_add_months(hac_emitter *e, const hac_node *node)
-{
-    bool timestamp = node->function->k != 0;
-    hac_value_id value = hac_emit_argument(e, node, 0), months = hac_emit_argument(e, node, 1);
-    hac_value_id days = timestamp ? days_of(e, value) : value;
-    hac_value_id later = calendar(e, op(e, HAC_OP_ADD_MONTHS, days, months, 0));
-    if (!timestamp)
-        return later;
-    hac_value_id time = op(e, HAC_OP_SUB_I64, value, timestamp_of(e, days), 0);
-    return op(e, HAC_OP_ADD_I64, timestamp_of(e, later), time, 0);
 }

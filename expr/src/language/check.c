@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "foreign_names.h"
 #include "functions.h"
 #include "program/date_units.h"
 #include "syntax/literal.h"
@@ -210,7 +211,9 @@ static void *no_row(hac_checker *c, const hac_node *node, const hac_function *ro
     }
     /* columns are strings unless a schema says otherwise */
     return fail(c, node, "'%s' takes %s, not %s%s", shown_name(node), takes, found,
-                text && !strings   ? "; give its column a type in --schema, or cast it"
+                strchr("&|", shown_name(node)[0]) != NULL && node->args[0]->type.kind == HAC_KIND_BOOL
+                    ? "; conditions are joined by 'and' and 'or'"
+                : text && !strings ? "; give its column a type in --schema, or cast it"
                 : bytes && strings ? "; cast it"
                                    : "");
 }
@@ -220,52 +223,10 @@ static const char *row_name(const void *list, size_t i)
     return ((const hac_function *)list)[i].name;
 }
 
-#define REGULAR "a like '%x%', contains(a, b) or starts_with(a, b); there are no regular expressions"
-
-/* Our name of a function that other databases name differently. */
-static const char *our_name(const hac_node *node)
-{
-    static const char *const names[][2] = {
-        {"any_value", "min(a)"},
-        {"approx_count_distinct", "count(distinct a)"},
-        {"average", "avg(a)"},
-        {"ceiling", "ceil(a)"},
-        {"ifnull", "coalesce(a, b)"},
-        {"iif", "if(c, a, b)"},
-        {"instr", "position(a, part)"},
-        {"len", "length(a)"},
-        {"max_by", "arg_max(a, b)"},
-        {"mean", "avg(a)"},
-        {"min_by", "arg_min(a, b)"},
-        {"nvl", "coalesce(a, b)"},
-        {"percentile_cont", "quantile(a, share)"},
-        {"power", "pow(a, b)"},
-        {"quantile_cont", "quantile(a, share)"},
-        {"regexp_extract", REGULAR},
-        {"regexp_full_match", REGULAR},
-        {"regexp_like", REGULAR},
-        {"regexp_matches", REGULAR},
-        {"regexp_replace", "replace(a, part, by); there are no regular expressions"},
-        {"split_part", "substr(a, from, count) with position(a, part)"},
-        {"stddev_samp", "stddev(a)"},
-        {"strftime", "cast(a as string), or year(a), month(a), day(a)"},
-        {"string_agg", "string_list(a)"},
-        {"strpos", "position(a, part)"},
-        {"strptime", "cast(a as timestamp), which reads 2020-01-31 12:34:56"},
-        {"substring", "substr(a, from, count)"},
-        {"to_date", "cast(a as date), which reads 2020-01-31"},
-        {"var_samp", "variance(a)"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i][0], node->name) == 0)
-            return names[i][1];
-    return NULL;
-}
-
 static hac_node *no_function(hac_checker *c, const hac_node *node)
 {
     size_t n = 0;
-    const char *instead = our_name(node);
+    const char *instead = hac_foreign_name(node->name);
     if (instead != NULL)
         return fail(c, node, "unknown function '%s'; write %s", node->name, instead);
     const hac_function *rows = hac_functions(&n);
@@ -415,9 +376,13 @@ static hac_value_type wanted(const hac_node *node, size_t i, hac_value_type inte
 static void set_result(hac_node *node)
 {
     static const hac_kind kinds[] = {
-        [HAC_RESULT_BOOL] = HAC_KIND_BOOL, [HAC_RESULT_I64] = HAC_KIND_I64,
-        [HAC_RESULT_F64] = HAC_KIND_F64,   [HAC_RESULT_STRING] = HAC_KIND_STRING,
-        [HAC_RESULT_DATE] = HAC_KIND_DATE, [HAC_RESULT_TIMESTAMP] = HAC_KIND_TIMESTAMP,
+        [HAC_RESULT_BOOL] = HAC_KIND_BOOL,
+        [HAC_RESULT_I64] = HAC_KIND_I64,
+        [HAC_RESULT_F64] = HAC_KIND_F64,
+        [HAC_RESULT_STRING] = HAC_KIND_STRING,
+        [HAC_RESULT_U64] = HAC_KIND_U64,
+        [HAC_RESULT_DATE] = HAC_KIND_DATE,
+        [HAC_RESULT_TIMESTAMP] = HAC_KIND_TIMESTAMP,
     };
     hac_result_rule rule = node->function->result;
     if (rule == HAC_RESULT_SAME)

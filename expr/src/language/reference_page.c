@@ -56,13 +56,14 @@ static const char *const introduction_of_values =
     "| `true`, `false`, `null` | |\n"
     "| `date '2020-01-31'` | date |\n"
     "| `timestamp '2020-01-31 12:34:56.789'` | timestamp, UTC |\n"
+    "| `interval '1 year 2 hours'`, `interval 90 day` | behind the `+` or `-` of a date or timestamp |\n"
     "\n"
     "Names of letters, digits and `_`, also joined by dots, need no quotes. Other names stand in double quotes, in which\n"
     "`\"\"` stands for one double quote. `and or not in is like between case when then else as null true false` are words\n"
     "of the language: a column of such a name needs double quotes. A column may have the name of a function or a type.\n"
     "\n"
     "Operators, in ascending order of precedence: `or`, `and`, `not`, comparisons with `is`, `between`, `in` and `like`,\n"
-    "`||`, `+ -`, `* / // %`, unary `-`.\n"
+    "`|| & | << >>`, `+ -`, `* / // %`, unary `-`.\n"
     "\n"
     "## Types\n"
     "\n"
@@ -138,6 +139,7 @@ static void add_result(hac_text *ret, const hac_function *f)
     static const char *const results[] = {
         [HAC_RESULT_BOOL] = "bool",
         [HAC_RESULT_I64] = "i64",
+        [HAC_RESULT_U64] = "u64",
         [HAC_RESULT_F64] = "f64",
         [HAC_RESULT_STRING] = "string",
         [HAC_RESULT_DATE] = "date",

@@ -367,7 +367,8 @@ static bool makes_strings(const hac_program *program, const hac_instruction *at)
 {
     return program->registers[at->result] == HAC_REPR_STRING && at->op != HAC_OP_COLUMN &&
            at->op != HAC_OP_CONSTANT && at->op != HAC_OP_NULL && at->op != HAC_OP_TRIM &&
-           at->op != HAC_OP_LTRIM && at->op != HAC_OP_RTRIM && at->op != HAC_OP_SUBSTR;
+           at->op != HAC_OP_LTRIM && at->op != HAC_OP_RTRIM && at->op != HAC_OP_SUBSTR &&
+           at->op != HAC_OP_SPLIT_PART;
 }
 
 static hac_status allocate_arena(hac_machine_c *machine, size_t string_bytes, hac_error *err)

@@ -5,6 +5,7 @@
 
 #include "decimal128.h"
 #include "machine_parts.h"
+#include "shifts.h"
 #include "short_types.h"
 
 #define JUDGE(name, A, B, ...)                                                                               \
@@ -40,6 +41,12 @@
     JUDGE(mul_##t, T, T, OVERFLOWS(__builtin_mul_overflow(x, y, &(T){0})))
 CHECKED(int64_t, i64)
 CHECKED(uint64_t, u64)
+
+#define SHIFTS(T, t)                                                                                         \
+    JUDGE(shift_left_##t, T, int64_t, OVERFLOWS(!hac_shift_left_##t(x, y, &(T){0})))                         \
+    JUDGE(shift_right_##t, T, int64_t, OVERFLOWS(!hac_shift_right_##t(x, y, &(T){0})))
+SHIFTS(int64_t, i64)
+SHIFTS(uint64_t, u64)
 
 JUDGE(div_i64, int64_t, int64_t, y == 0 ? HAC_ROW_NULL : OVERFLOWS(x == INT64_MIN && y == -1))
 JUDGE(mod_i64, int64_t, int64_t, ((void)x, y == 0 ? HAC_ROW_NULL : HAC_ROW_OK))
@@ -78,6 +85,10 @@ const hac_judge hac_judges[HAC_OP_END] = {
     [HAC_OP_MUL_U64] = mul_u64,
     [HAC_OP_DIV_U64] = div_u64,
     [HAC_OP_MOD_U64] = div_u64,
+    [HAC_OP_SHIFT_LEFT_I64] = shift_left_i64,
+    [HAC_OP_SHIFT_RIGHT_I64] = shift_right_i64,
+    [HAC_OP_SHIFT_LEFT_U64] = shift_left_u64,
+    [HAC_OP_SHIFT_RIGHT_U64] = shift_right_u64,
     [HAC_OP_ADD_I128] = add_i128,
     [HAC_OP_SUB_I128] = sub_i128,
     [HAC_OP_MUL_I128] = mul_i128,

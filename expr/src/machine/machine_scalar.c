@@ -4,6 +4,7 @@
 
 #include "decimal128.h"
 #include "machine_parts.h"
+#include "shifts.h"
 #include "short_types.h"
 
 #define BINARY(name, R, A, B, ...)                                                                           \
@@ -63,6 +64,18 @@ UNARY(scale_up_i128, i128, i128, bad |= !hac_mul_i128(x, c->k->power_128, &z);)
 UNARY(scale_down_i128, i128, i128, z = hac_scale_down_i128(x, c->k->number);)
 UNARY(decimal_to_f64, f64, i128, z = hac_decimal_to_f64(x, c->k->number);)
 UNARY(f64_to_decimal, i128, f64, bad |= !hac_decimal_from_f64(x, c->k->number, &z);)
+
+/* ---- bits ---------------------------------------------------------------------------------------------- */
+
+#define SHIFTS(t)                                                                                            \
+    BINARY(shift_left_##t, t, t, i64, bad |= !hac_shift_left_##t(x, y, &z);)                                 \
+    BINARY(shift_right_##t, t, t, i64, bad |= !hac_shift_right_##t(x, y, &z);)
+SHIFTS(i64)
+SHIFTS(u64)
+BINARY(bit_and, u64, u64, u64, z = x & y;)
+BINARY(bit_or, u64, u64, u64, z = x | y;)
+BINARY(bit_xor, u64, u64, u64, z = x ^ y;)
+UNARY(bit_count, i64, u64, z = __builtin_popcountll(x);)
 
 /* ---- dates and times ----------------------------------------------------------------------------------- */
 
@@ -162,6 +175,18 @@ const hac_kernels hac_kernels_scalar[HAC_OP_END] = {
     ROW(SCALE_DOWN_I128, scale_down_i128),
     ROW(DECIMAL_TO_F64, decimal_to_f64),
     ROW(F64_TO_DECIMAL, f64_to_decimal),
+    ROW(BIT_AND_I64, bit_and),
+    ROW(BIT_OR_I64, bit_or),
+    ROW(BIT_XOR_I64, bit_xor),
+    ROW(SHIFT_LEFT_I64, shift_left_i64),
+    ROW(SHIFT_RIGHT_I64, shift_right_i64),
+    ROW(BIT_COUNT_I64, bit_count),
+    ROW(BIT_AND_U64, bit_and),
+    ROW(BIT_OR_U64, bit_or),
+    ROW(BIT_XOR_U64, bit_xor),
+    ROW(SHIFT_LEFT_U64, shift_left_u64),
+    ROW(SHIFT_RIGHT_U64, shift_right_u64),
+    ROW(BIT_COUNT_U64, bit_count),
     ROW(DATE_PART, date_part),
     ROW(TIME_PART, time_part),
     ROW(DATE_TRUNC, date_trunc),

@@ -3,24 +3,16 @@
  * arena. */
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/text.h"
 #include "base/value_text.h"
 #include "machine_strings.h"
+#include "string_edits.h"
+#include "string_rows.h"
 
-typedef struct view {
-    const uint8_t *at;
-    size_t bytes;
-} view;
-
-static inline view view_of(const uint8_t *bytes, hac_string_ref ref)
-{
-    return (view){ref.length == 0 ? (const uint8_t *)"" : bytes + ref.offset, ref.length};
-}
-
-static inline view string_at(const hac_machine_slot *slot, size_t row)
-{
-    return view_of(slot->bytes, ((const hac_string_ref *)slot->values)[row]);
-}
+typedef hac_string_view view;
 
 static inline int compare(view a, view b)
 {
@@ -49,7 +41,7 @@ static inline bool equal(view a, view b)
         for (size_t i = 0; i < rows; i++) {                                                                  \
             R z = 0;                                                                                         \
             if (hac_row_ok(slot->states, i)) {                                                               \
-                view a = string_at(slot_a, i);                                                               \
+                view a = hac_string_at(slot_a, i);                                                           \
                 __VA_ARGS__                                                                                  \
             }                                                                                                \
             r[i] = z;                                                                                        \
@@ -58,7 +50,7 @@ static inline bool equal(view a, view b)
         (void)k;                                                                                             \
     }
 
-#define B string_at(slot_b, i)
+#define B hac_string_at(slot_b, i)
 
 ROWS(run_equal, uint8_t, z = equal(a, B);)
 ROWS(run_less, uint8_t, z = compare(a, B) < 0;)
@@ -73,6 +65,8 @@ ROWS(run_ends_with, uint8_t, view b = B;
 ROWS(run_contains, uint8_t, view b = B; z = memmem(a.at, a.bytes, b.at, b.bytes) != NULL;)
 ROWS(run_position, int64_t, view b = B; const uint8_t *found = memmem(a.at, a.bytes, b.at, b.bytes);
      z = found == NULL ? 0 : (int64_t)hac_utf8_length(a.at, (size_t)(found - a.at)) + 1;)
+
+ROWS(run_hash, uint64_t, z = XXH64(a.at, a.bytes, 0);)
 
 /* Sets the row's state by the result of a parser. */
 static void note(hac_machine_slot *slot, size_t row, hac_text_status status)
@@ -97,14 +91,6 @@ PARSE(run_to_decimal, __int128, __int128, hac_parse_decimal(TEXT, HAC_DIGITS_MAX
 
 /* ---- parts of strings: the bytes stay where they are --------------------------------------------------- */
 
-static hac_string_ref part(const hac_machine_slot *slot, size_t row, size_t first, size_t bytes)
-{
-    hac_string_ref whole = ((const hac_string_ref *)slot->values)[row];
-    if (bytes == 0)
-        return (hac_string_ref){0, 0};
-    return (hac_string_ref){whole.offset + (uint32_t)first, (uint32_t)bytes};
-}
-
 static bool is_space(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -121,13 +107,13 @@ static void trim(hac_machine_c *machine, const hac_step *step, size_t rows, bool
         r[i] = (hac_string_ref){0, 0};
         if (!hac_row_ok(slot->states, i))
             continue;
-        view v = string_at(a, i);
+        view v = hac_string_at(a, i);
         size_t first = 0, end = v.bytes;
         while (left && first < end && is_space(v.at[first]))
             first++;
         while (right && end > first && is_space(v.at[end - 1]))
             end--;
-        r[i] = part(a, i, first, end - first);
+        r[i] = hac_string_part(a, i, first, end - first);
     }
 }
 
@@ -163,84 +149,29 @@ static void run_substr(hac_machine_c *machine, const hac_step *step, size_t rows
             end = INT64_MAX;
         if (end <= 1)
             continue;
-        view v = string_at(a, i);
+        view v = hac_string_at(a, i);
         size_t skip = from[i] > 1 ? (size_t)from[i] - 1 : 0;
         size_t first = hac_utf8_skip(v.at, v.bytes, skip);
         size_t bytes = hac_utf8_skip(v.at + first, v.bytes - first, (size_t)end - 1 - skip);
-        r[i] = part(a, i, first, bytes);
+        r[i] = hac_string_part(a, i, first, bytes);
     }
 }
 
 /* ---- new strings --------------------------------------------------------------------------------------- */
 
-/* Memory for the row's string. NULL: the arena is full, and the row is HAC_ROW_OVERFLOW. */
-static uint8_t *reserve(hac_machine_c *machine, hac_machine_slot *slot, size_t row, size_t bytes)
-{
-    if (bytes > machine->arena_capacity - machine->arena_used) {
-        hac_writable_states(slot)[row] = HAC_ROW_OVERFLOW;
-        return NULL;
-    }
-    return machine->arena + machine->arena_used;
-}
-
-/* Makes the bytes at the arena's end the row's string. */
-static void commit(hac_machine_c *machine, hac_machine_slot *slot, size_t row, size_t bytes)
-{
-    hac_string_ref *r = slot->own_values;
-    r[row] = (hac_string_ref){(uint32_t)machine->arena_used, (uint32_t)bytes};
-    machine->arena_used += bytes;
-}
-
-/* Combines the states and makes all rows empty strings. */
-static hac_machine_slot *start(hac_machine_c *machine, const hac_step *step, size_t rows)
-{
-    hac_combine_states(machine, step, rows);
-    hac_machine_slot *slot = &machine->slots[step->r];
-    memset(slot->own_values, 0, rows * sizeof(hac_string_ref));
-    slot->bytes = machine->arena;
-    return slot;
-}
-
-/* Changes the 26 letters from `first` on by `flip` bits. */
-static void change_case(hac_machine_c *machine, const hac_step *step, size_t rows, uint8_t first)
-{
-    hac_machine_slot *slot = start(machine, step, rows);
-    for (size_t i = 0; i < rows; i++) {
-        if (!hac_row_ok(slot->states, i))
-            continue;
-        view a = string_at(&machine->slots[step->a], i);
-        uint8_t *to = reserve(machine, slot, i, a.bytes);
-        if (to == NULL)
-            continue;
-        for (size_t j = 0; j < a.bytes; j++)
-            to[j] = (uint8_t)(a.at[j] ^ ((uint8_t)(a.at[j] - first) < 26 ? 0x20 : 0));
-        commit(machine, slot, i, a.bytes);
-    }
-}
-
-static void run_lower(hac_machine_c *machine, const hac_step *step, size_t rows)
-{
-    change_case(machine, step, rows, 'A');
-}
-
-static void run_upper(hac_machine_c *machine, const hac_step *step, size_t rows)
-{
-    change_case(machine, step, rows, 'a');
-}
-
 static void run_concat(hac_machine_c *machine, const hac_step *step, size_t rows)
 {
-    hac_machine_slot *slot = start(machine, step, rows);
+    hac_machine_slot *slot = hac_strings_start(machine, step, rows);
     for (size_t i = 0; i < rows; i++) {
         if (!hac_row_ok(slot->states, i))
             continue;
-        view a = string_at(&machine->slots[step->a], i), b = string_at(&machine->slots[step->b], i);
-        uint8_t *to = reserve(machine, slot, i, a.bytes + b.bytes);
+        view a = hac_string_at(&machine->slots[step->a], i), b = hac_string_at(&machine->slots[step->b], i);
+        uint8_t *to = hac_string_reserve(machine, slot, i, a.bytes + b.bytes);
         if (to == NULL)
             continue;
         memcpy(to, a.at, a.bytes);
         memcpy(to + a.bytes, b.at, b.bytes);
-        commit(machine, slot, i, a.bytes + b.bytes);
+        hac_string_commit(machine, slot, i, a.bytes + b.bytes);
     }
 }
 
@@ -276,24 +207,25 @@ static size_t replace(view a, view from, view with, uint8_t *to, size_t capacity
 
 static void run_replace(hac_machine_c *machine, const hac_step *step, size_t rows)
 {
-    hac_machine_slot *slot = start(machine, step, rows);
+    hac_machine_slot *slot = hac_strings_start(machine, step, rows);
     for (size_t i = 0; i < rows; i++) {
         if (!hac_row_ok(slot->states, i))
             continue;
-        view a = string_at(&machine->slots[step->a], i), from = string_at(&machine->slots[step->b], i),
-             with = string_at(&machine->slots[step->c], i);
+        view a = hac_string_at(&machine->slots[step->a], i),
+             from = hac_string_at(&machine->slots[step->b], i),
+             with = hac_string_at(&machine->slots[step->c], i);
         size_t bytes = replace(a, from, with, NULL, 0);
-        uint8_t *to = reserve(machine, slot, i, bytes);
+        uint8_t *to = hac_string_reserve(machine, slot, i, bytes);
         /* the owner of a table may have changed the characters since they were counted */
         if (to != NULL)
-            commit(machine, slot, i, replace(a, from, with, to, bytes));
+            hac_string_commit(machine, slot, i, replace(a, from, with, to, bytes));
     }
 }
 
 #define PRINT(name, A, call)                                                                                 \
     static void name(hac_machine_c *machine, const hac_step *step, size_t rows)                              \
     {                                                                                                        \
-        hac_machine_slot *slot = start(machine, step, rows);                                                 \
+        hac_machine_slot *slot = hac_strings_start(machine, step, rows);                                     \
         const A *a = machine->slots[step->a].values;                                                         \
         const hac_argument *k = &step->k;                                                                    \
         for (size_t i = 0; i < rows; i++) {                                                                  \
@@ -305,11 +237,11 @@ static void run_replace(hac_machine_c *machine, const hac_step *step, size_t row
                 hac_writable_states(slot)[i] = HAC_ROW_RANGE;                                                \
                 continue;                                                                                    \
             }                                                                                                \
-            uint8_t *to = reserve(machine, slot, i, bytes);                                                  \
+            uint8_t *to = hac_string_reserve(machine, slot, i, bytes);                                       \
             if (to == NULL)                                                                                  \
                 continue;                                                                                    \
             memcpy(to, text, bytes);                                                                         \
-            commit(machine, slot, i, bytes);                                                                 \
+            hac_string_commit(machine, slot, i, bytes);                                                      \
         }                                                                                                    \
         (void)k;                                                                                             \
     }
@@ -349,8 +281,8 @@ hac_step_run hac_string_step(hac_op op)
         [HAC_OP_IN_STRING] = run_in,
         [HAC_OP_LENGTH] = run_length,
         [HAC_OP_BYTES] = run_bytes,
-        [HAC_OP_LOWER] = run_lower,
-        [HAC_OP_UPPER] = run_upper,
+        [HAC_OP_LOWER] = hac_run_lower,
+        [HAC_OP_UPPER] = hac_run_upper,
         [HAC_OP_TRIM] = run_trim,
         [HAC_OP_LTRIM] = run_ltrim,
         [HAC_OP_RTRIM] = run_rtrim,
@@ -362,6 +294,11 @@ hac_step_run hac_string_step(hac_op op)
         [HAC_OP_ENDS_WITH] = run_ends_with,
         [HAC_OP_CONTAINS] = run_contains,
         [HAC_OP_LIKE] = run_like,
+        [HAC_OP_REVERSE] = hac_run_reverse,
+        [HAC_OP_LPAD] = hac_run_lpad,
+        [HAC_OP_RPAD] = hac_run_rpad,
+        [HAC_OP_SPLIT_PART] = hac_run_split_part,
+        [HAC_OP_HASH] = run_hash,
         [HAC_OP_STRING_TO_BOOL] = run_to_bool,
         [HAC_OP_STRING_TO_I64] = run_to_i64,
         [HAC_OP_STRING_TO_U64] = run_to_u64,

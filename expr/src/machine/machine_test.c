@@ -72,11 +72,17 @@ static ref_value small_operand(operands *from, hac_repr repr)
     return value;
 }
 
+/* Whether the operation makes strings as long as a number says: a large one would fill the arena. */
+static bool pads(hac_op op)
+{
+    return op == HAC_OP_LPAD || op == HAC_OP_RPAD;
+}
+
 static ref_value next_operand(operands *from, hac_repr repr, unsigned index, bool states)
 {
     size_t n = test_edges(repr), i = index == 0 ? from->pair % n : from->pair / n;
     ref_value value = i < n ? test_edge(repr, i) : test_value(&from->random, repr);
-    if (from->bits > 0)
+    if (from->bits > 0 && repr != HAC_REPR_STRING)
         value = small_operand(from, repr);
     uint64_t dice = test_below(&from->random, 12);
     value.state = (uint8_t)(states && dice < 5 ? dice : 0);
@@ -356,7 +362,7 @@ static void check_op(hac_op op, hac_repr any, const immediate *k, unsigned const
     hac_error err = HAC_ERROR_NONE;
     if (hac_program_builder_finish(builder, &w.program, &err) != HAC_OK)
         fail_msg("%s: %s", hac_op_table[op].name, err.message);
-    check_program(&w, pairs, op);
+    check_values(&w, pairs, (operands){.random = {op}, .bits = pads(op) ? 6 : 0});
     hac_program_free(w.program);
     hac_program_builder_free(builder);
 }
@@ -369,7 +375,7 @@ static void check_constants(hac_op op, hac_repr any, const immediate *k)
         unsigned first = (unsigned)__builtin_ctz(mask);
         size_t edges = test_edges(reprs[first]);
         for (size_t edge = op % HAC_TEST_CASES(6, 18); edge < edges; edge += HAC_TEST_CASES(6, 18)) {
-            bool there = true;
+            bool there = !pads(op) || (mask & 2) == 0 || test_edge(HAC_REPR_I64, edge).u64 <= 100;
             for (unsigned i = 0; i < n; i++)
                 there &= (mask >> i & 1) == 0 || edge < test_edges(reprs[i]);
             if (there)
@@ -517,7 +523,7 @@ static void grow(garden *g)
     hac_repr any = (hac_repr)(1 + test_below(&g->random, HAC_REPR_END - 1)), reprs[3];
     immediate k;
     hac_value_id v[3] = {0};
-    if (op == HAC_OP_COLUMN || op == HAC_OP_CONSTANT)
+    if (op == HAC_OP_COLUMN || op == HAC_OP_CONSTANT || pads(op))
         return;
     if (!next_immediate(hac_op_table[op].k, op, test_below(&g->random, 12), &k) &&
         hac_op_table[op].k != HAC_IMMEDIATE_NONE)

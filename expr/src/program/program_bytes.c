@@ -18,7 +18,7 @@
 
 HAC_DEFINE_CLEANUP(hac_program *, hac_program_free)
 
-#define MAGIC UINT64_C(0x31475048) /* "HPG1"; the digit is the version */
+#define MAGIC UINT64_C(0x32475048) /* "HPG2"; the digit is the version */
 
 static void put(hac_text *text, uint64_t value, unsigned bytes)
 {

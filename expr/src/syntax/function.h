@@ -20,6 +20,7 @@ typedef enum hac_section {
 typedef enum hac_result_rule {
     HAC_RESULT_BOOL,
     HAC_RESULT_I64,
+    HAC_RESULT_U64,
     HAC_RESULT_F64,
     HAC_RESULT_STRING,
     HAC_RESULT_DATE,

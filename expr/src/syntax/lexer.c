@@ -82,11 +82,13 @@ static const char *skip_number(const char *at, bool *ret_real)
 
 static size_t symbol_length(const char *at)
 {
-    static const char *const doubles[] = {"//", "==", "<>", "!=", "<=", ">=", "||", "::"};
+    static const char *const doubles[] = {"//", "==", "<>", "!=", "<=", ">=", "||", "::", "<<", ">>"};
+    if (at[0] == '&' && at[1] == '&')
+        return 0; /* not two operators */
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
         if (memcmp(at, doubles[i], 1) == 0 && at[1] == doubles[i][1])
             return 2;
-    return strchr("+-*/%=<>(),:", *at) != NULL ? 1 : 0;
+    return strchr("+-*/%=<>(),:&|", *at) != NULL ? 1 : 0;
 }
 
 static hac_status no_token(const hac_lexer *lexer, hac_error *err)
@@ -96,10 +98,10 @@ static hac_status no_token(const hac_lexer *lexer, hac_error *err)
     if (c == '\'' || c == '"')
         return hac_expr_fail(lexer->source, offset, err, "the %s that begins here has no closing %c",
                              c == '"' ? "name" : "text", c);
-    const char *word = c == '&' ? "and" : c == '|' ? "or" : c == '!' ? "not" : NULL;
+    const char *word = c == '&' ? "and" : c == '!' ? "not" : NULL;
     if (word != NULL)
-        return hac_expr_fail(lexer->source, offset, err, "'%c' is not part of an expression; write '%s'", c,
-                             word);
+        return hac_expr_fail(lexer->source, offset, err, "'%.*s' is not part of an expression; write '%s'",
+                             c == '&' ? 2 : 1, lexer->at, word);
     if (c == ';')
         return hac_expr_fail(lexer->source, offset, err, "';' is not part of an expression; leave it out");
     if ((unsigned char)c < 0x20 || c == 0x7f)

@@ -6,7 +6,9 @@
 #include <strings.h>
 
 #include "base/value_text.h"
+#include "interval.h"
 #include "literal.h"
+#include "machine/utf8_case.h"
 
 #define DEPTH_MAX 128
 
@@ -59,9 +61,9 @@ static bool begins_with_word(const char *text, const char *word)
 static const char *instead_of_sql(const hac_parser *p)
 {
     static const char *const words[][2] = {
-        {"rlike", "; there are no regular expressions: write like, contains(a, b) or starts_with(a, b)"},
-        {"regexp", "; there are no regular expressions: write like, contains(a, b) or starts_with(a, b)"},
-        {"similar", "; there are no regular expressions: write like, contains(a, b) or starts_with(a, b)"},
+        {"rlike", "; write regexp_matches(a, 'pattern')"},
+        {"regexp", "; write regexp_matches(a, 'pattern')"},
+        {"similar", "; write regexp_matches(a, 'pattern')"},
         {"having", "; there is no HAVING: query the result again, with --where"},
         {"over", "; there are no window functions"},
         {"from", "; input files stand beside the options, not in an expression"},
@@ -517,14 +519,17 @@ static hac_node *like(hac_parser *p, size_t at, hac_node *left, bool negated)
 }
 
 /* A text literal in lower case; another node as it is, for the checker's message. */
-static void to_lower(hac_node *node)
+static void to_lower(hac_parser *p, hac_node *node)
 {
     if (node->kind != HAC_NODE_LITERAL || node->type.kind != HAC_KIND_STRING)
         return;
-    char *bytes = (char *)(uintptr_t)node->literal.bytes; /* the parser's own copy */
-    for (size_t i = 0; i < node->literal.n_bytes; i++)
-        if (bytes[i] >= 'A' && bytes[i] <= 'Z')
-            bytes[i] = (char)(bytes[i] + 32);
+    size_t room = HAC_UTF8_CASE_GROWTH(node->literal.n_bytes);
+    char *lower = take_memory(p, room + 1);
+    if (lower == NULL)
+        return;
+    node->literal.n_bytes = hac_utf8_case((const uint8_t *)node->literal.bytes, node->literal.n_bytes, false,
+                                          (uint8_t *)lower, room);
+    node->literal.bytes = lower;
 }
 
 /* `a ilike b` is lower(a) like b, with b in lower case. */
@@ -533,7 +538,7 @@ static hac_node *ilike(hac_parser *p, size_t at, hac_node *left, bool negated)
     hac_node *lower = call(p, "lower", at, left);
     hac_node *node = lower != NULL ? like(p, at, lower, false) : NULL;
     for (size_t i = 1; node != NULL && i < node->n_args; i++)
-        to_lower(node->args[i]);
+        to_lower(p, node->args[i]);
     return not_node(p, at, negated, node);
 }
 
@@ -543,7 +548,8 @@ static const struct {
 } operators[] = {
     {"=", "=", COMPARISON}, {"==", "=", COMPARISON},  {"<>", "<>", COMPARISON}, {"!=", "<>", COMPARISON},
     {"<", "<", COMPARISON}, {"<=", "<=", COMPARISON}, {">", ">", COMPARISON},   {">=", ">=", COMPARISON},
-    {"||", "||", CONCAT},   {"+", "+", SUM},          {"-", "-", SUM},          {"*", "*", PRODUCT},
+    {"||", "||", CONCAT},   {"&", "&", CONCAT},       {"|", "|", CONCAT},       {"<<", "<<", CONCAT},
+    {">>", ">>", CONCAT},   {"+", "+", SUM},          {"-", "-", SUM},          {"*", "*", PRODUCT},
     {"/", "/", PRODUCT},    {"//", "//", PRODUCT},    {"%", "%", PRODUCT},      {"or", "or", OR},
     {"and", "and", AND},
 };
@@ -572,6 +578,59 @@ static bool word_operator(hac_parser *p, hac_node **left)
     return true;
 }
 
+/* ---- intervals ---- */
+
+static bool is_interval(const hac_parser *p)
+{
+    hac_token next = peek(p);
+    return is_word(p, "interval") && (next.kind == HAC_TOKEN_STRING || next.kind == HAC_TOKEN_NUMBER);
+}
+
+/* interval '1 year 2 hours', interval '90' day, interval 90 day */
+static bool take_interval(hac_parser *p, hac_interval *ret)
+{
+    hac_node *text = advance(p) && p->token.kind == HAC_TOKEN_STRING ? string(p) : NULL;
+    const char *bytes = text != NULL ? text->literal.bytes : p->token.text;
+    size_t n = text != NULL ? text->literal.n_bytes : p->token.bytes, at = here(p);
+    int64_t amount = 0;
+    if (p->status != HAC_OK || (text == NULL && !advance(p)))
+        return false;
+    const char *problem = hac_interval_amount(bytes, n, &amount);
+    if (text != NULL && problem != NULL) {
+        problem = hac_interval_parse(bytes, n, ret);
+    } else if (problem == NULL) {
+        bool unit = p->token.kind == HAC_TOKEN_NAME;
+        problem = hac_interval_add(ret, amount, p->token.text, unit ? p->token.bytes : 0);
+        if (problem == NULL && !advance(p))
+            return false;
+    }
+    return problem == NULL || fail_at(p, text != NULL ? text->at : at, "%s", problem) != NULL;
+}
+
+static hac_node *whole_number(hac_parser *p, size_t at, int64_t value)
+{
+    hac_node *node = new_node(p, HAC_NODE_LITERAL, at);
+    if (node != NULL) {
+        node->type.kind = HAC_KIND_I64;
+        node->literal.integer = value;
+    }
+    return node;
+}
+
+/* `left + interval …`, from the word interval on: a call with the months and the microseconds. */
+static hac_node *plus_interval(hac_parser *p, size_t at, hac_node *left, bool minus)
+{
+    hac_interval interval = {0};
+    size_t place = here(p);
+    if (!take_interval(p, &interval))
+        return NULL;
+    if (minus && (__builtin_sub_overflow(0, interval.months, &interval.months) ||
+                  __builtin_sub_overflow(0, interval.microseconds, &interval.microseconds)))
+        return fail_at(p, place, "the interval is too large");
+    return call(p, "+ interval", at, left, whole_number(p, place, interval.months),
+                whole_number(p, place, interval.microseconds));
+}
+
 static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
@@ -579,7 +638,12 @@ static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
             !(is_symbol(p, operators[i].symbol) || is_word(p, operators[i].symbol)))
             continue;
         size_t at = here(p);
-        hac_node *right = advance(p) ? parse(p, operators[i].level + 1) : NULL;
+        bool sum = operators[i].level == SUM, minus = is_symbol(p, "-");
+        if (advance(p) && sum && is_interval(p)) {
+            *left = plus_interval(p, at, *left, minus);
+            return true;
+        }
+        hac_node *right = p->status == HAC_OK ? parse(p, operators[i].level + 1) : NULL;
         *left = right != NULL ? call(p, operators[i].name, at, *left, right) : NULL;
         return true;
     }
@@ -611,6 +675,8 @@ static hac_node *named(hac_parser *p)
         return date(p, HAC_KIND_TIMESTAMP);
     if (next.kind == HAC_TOKEN_STRING && is_word(p, "x"))
         return hex(p);
+    if (is_interval(p))
+        return fail_at(p, here(p), "an interval stands behind the + or - of a date or a timestamp");
     if (is_word(p, "true") || is_word(p, "false"))
         return boolean(p, is_word(p, "true"));
     if (is_word(p, "null")) {

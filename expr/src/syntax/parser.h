@@ -2,7 +2,7 @@
 /*
  * A recursive descent parser with limits on depth and nodes. Operators, in ascending order of precedence:
  *
- *     or · and · not · = <> < <= > >= is between in like ilike · || · + - · * / // % · unary - · ::
+ *     or · and · not · = <> < <= > >= is between in like ilike · || & | << >> · + - · * / // % · unary - · ::
  */
 #ifndef EXPR_PARSER_H
 #define EXPR_PARSER_H
