@@ -69,17 +69,20 @@ static inline bool hac_accumulator_is_float(const hac_accumulator *accumulator, 
     return (argument == 0 ? accumulator->repr : accumulator->second_repr) == HAC_REPR_F64;
 }
 
-/* The most frequent aggregation has code of its own (fixed_rows.h): one integer key of 4 or 8 bytes, a count
- * of rows and at most one sum of 8-byte values: f64, i64, u64, or decimals of up to 18 digits. */
+/* The most frequent aggregations have code of their own (fixed_rows.h): one integer key, a count of rows and
+ * at most one accumulator: a sum of f64, of integers or of decimals of up to 18 digits, or the squares of
+ * f64. */
 typedef enum hac_fixed_sum {
     HAC_FIXED_COUNT = 0, /* no sum */
     HAC_FIXED_F64,       /* all in 128 bits */
     HAC_FIXED_SIGNED,
-    HAC_FIXED_UNSIGNED
+    HAC_FIXED_UNSIGNED,
+    HAC_FIXED_SQUARES /* sums of f64 and of their squares */
 } hac_fixed_sum;
 
+/* Keys of rows as tables and windows store them: of 4 or 8 bytes, beside values of 8 bytes. */
 typedef enum hac_fixed_keys {
-    HAC_FIXED_NONE = 0, /* another aggregation */
+    HAC_FIXED_NONE = 0, /* another aggregation, or values of other sizes */
     HAC_FIXED_U32,
     HAC_FIXED_I32, /* also dates */
     HAC_FIXED_64
@@ -100,6 +103,7 @@ typedef struct hac_group_layout {
     uint32_t n_sets, n_value_columns;
     uint8_t *of_aggregate; /* for each aggregate, index + 1 of its accumulator; 0: none (counts) */
     uint32_t stride;       /* bytes of a record */
+    bool slots;            /* one of the most frequent aggregations: groups may be in slots (fixed_slots.h) */
     hac_fixed_keys fixed;
     hac_fixed_sum fixed_sum;
 } hac_group_layout;

@@ -139,9 +139,9 @@ static hac_status place_accumulators(hac_group_layout *l, hac_error *err)
 static hac_fixed_sum fixed_sum(const hac_group_layout *l)
 {
     const hac_accumulator *a = l->accumulators;
-    if (l->n_accumulators != 1 || hac_value_size(a->type) != 8)
-        return HAC_FIXED_COUNT;
-    if (a->kind != HAC_ACCUMULATOR_SUM)
+    if (l->n_accumulators == 1 && a->kind == HAC_ACCUMULATOR_SQUARES && a->repr == HAC_REPR_F64)
+        return HAC_FIXED_SQUARES;
+    if (l->n_accumulators != 1 || a->kind != HAC_ACCUMULATOR_SUM)
         return HAC_FIXED_COUNT;
     if (a->repr == HAC_REPR_F64)
         return HAC_FIXED_F64;
@@ -150,10 +150,18 @@ static hac_fixed_sum fixed_sum(const hac_group_layout *l)
     return a->repr == HAC_REPR_U64 ? HAC_FIXED_UNSIGNED : HAC_FIXED_COUNT;
 }
 
+/* One integer key, and no figures beside those of `fixed_sum`. */
+static bool has_slots(const hac_group_layout *l)
+{
+    return l->n_keys == 1 && (l->keys[0].repr == HAC_REPR_I64 || l->keys[0].repr == HAC_REPR_U64) &&
+           l->n_arguments == l->n_accumulators &&
+           (l->n_accumulators != 0) == (l->fixed_sum != HAC_FIXED_COUNT);
+}
+
 static hac_fixed_keys fixed_keys(const hac_group_layout *l)
 {
-    if (l->n_keys != 1 || l->query->rows->n_outputs != 1 + l->n_accumulators ||
-        (l->n_accumulators != 0) != (l->fixed_sum != HAC_FIXED_COUNT))
+    if (!l->slots || l->query->rows->n_outputs != 1 + l->n_accumulators ||
+        (l->n_accumulators != 0 && hac_value_size(l->accumulators[0].type) != 8))
         return HAC_FIXED_NONE;
     switch (l->query->rows->outputs[0].type.kind) {
     case HAC_KIND_U32:
@@ -187,10 +195,11 @@ hac_status hac_group_layout_init(const hac_query *query, hac_group_layout *ret, 
         add_accumulator(&l, i);
     if (status == HAC_OK)
         status = place_accumulators(&l, err);
-    if (status == HAC_OK)
+    if (status == HAC_OK) {
         l.fixed_sum = fixed_sum(&l);
-    if (status == HAC_OK)
+        l.slots = has_slots(&l);
         l.fixed = fixed_keys(&l);
+    }
     if (status != HAC_OK)
         hac_group_layout_clear(&l);
     else

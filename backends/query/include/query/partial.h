@@ -38,7 +38,7 @@ typedef struct hac_partial_rule {
 static inline hac_partial_rule hac_partial_rule_of(const hac_group_layout *layout)
 {
     if (layout->fixed != HAC_FIXED_NONE)
-        return (hac_partial_rule){.probe = 4096, .new_weight = 12, .max_groups = 40960};
+        return (hac_partial_rule){.probe = 4096, .new_weight = 12, .max_groups = 53248};
     return (hac_partial_rule){.probe = 16384, .new_weight = 2, .max_groups = 57344};
 }
 

@@ -4,9 +4,12 @@
 #include "accumulators/exact_rows.h"
 #include "fixed_slots.h"
 
-/* Slots up to this size fit a near cache. For more, the slots of the next rows are prefetched. */
-#define NEAR_BYTES (UINT64_C(1) << 18)
-#define FETCHED    12
+/* The slots of so many groups fit a near cache, wherever they lie. Those of more are prefetched. */
+#define NEAR_GROUPS 2048
+#define FETCHED     12
+
+/* Sums of so few groups are faster as limbs in slots than as windows in records that are found directly. */
+#define NEAR_LIMBS 256
 
 #define LIMB_SETS 4
 
@@ -40,8 +43,24 @@ typedef enum added {
     ADD_UNSIGNED,
     ADD_SCALED,    /* f64 to windows */
     ADD_CONVERTED, /* limbs to windows */
-    ADD_LIMBS      /* limbs to limbs */
+    ADD_LIMBS,     /* limbs to limbs */
+    ADD_SQUARES    /* f64 and their squares to windows */
 } added;
+
+/* Adds an f64 that fits to a window, and its square to the window that follows. */
+static inline __attribute__((always_inline)) void add_square(uint8_t *sum, uint64_t bits,
+                                                             const int64_t *scales)
+{
+    uint64_t m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    int64_t scale = scales[bits >> 52];
+    uint64_t factor = (uint64_t)scale * (uint64_t)scale; /* below 2^55, by HAC_EXACT_PRODUCT_REACH */
+    unsigned __int128 square = (unsigned __int128)m * m;
+    unsigned __int128 low = (unsigned __int128)(uint64_t)square * factor;
+    unsigned __int128 high = (unsigned __int128)(uint64_t)(square >> 64) * factor + (low >> 64);
+    const uint64_t words[HAC_EXACT_PRODUCT_WORDS] = {(uint64_t)low, (uint64_t)high, (uint64_t)(high >> 64)};
+    hac_sum_add((hac_i128 *)(void *)sum, hac_multiply((int64_t)m, scale));
+    hac_exact_add_words3((uint64_t *)(void *)(sum + sizeof(hac_i128)), words);
+}
 
 /* Value `i`. `form` is a compile-time constant. */
 static inline __attribute__((always_inline)) void add_row(uint8_t *record, hac_fixed_figures f,
@@ -61,6 +80,10 @@ static inline __attribute__((always_inline)) void add_row(uint8_t *record, hac_f
         return;
     }
     memcpy(&word, values + i * sizeof word, sizeof word);
+    if (form == ADD_SQUARES) {
+        add_square(record + f.sum, word, f.scales);
+        return;
+    }
     hac_sum_add((hac_i128 *)(void *)(record + f.sum), form == ADD_SCALED   ? fitting(word, f.scales)
                                                       : form == ADD_SIGNED ? (int64_t)word
                                                                            : (hac_i128)word);
@@ -218,13 +241,14 @@ compare_keys(const compared *c, size_t n, hac_fixed_keys form, const uint8_t *ke
     return strange < COMPARED_MAX;
 }
 
-static bool find_compared(const hac_group_table *t, const uint8_t *keys, size_t rows, hac_few *ret)
+static bool find_compared(const hac_group_table *t, hac_fixed_keys form, const uint8_t *keys, size_t rows,
+                          hac_few *ret)
 {
     compared c;
     list_groups(t, &c);
     ret->groups = t->groups;
     ret->rows = rows;
-    if (t->layout.fixed == HAC_FIXED_64)
+    if (form == HAC_FIXED_64)
         return t->groups <= 4 ? compare_keys(&c, 4, HAC_FIXED_64, keys, rows, ret->of)
                               : compare_keys(&c, COMPARED_MAX, HAC_FIXED_64, keys, rows, ret->of);
     return t->groups <= 4 ? compare_keys(&c, 4, HAC_FIXED_U32, keys, rows, ret->of)
@@ -261,6 +285,25 @@ static void sum_limbs(const hac_group_table *t, uint32_t offset, const hac_few *
     }
 }
 
+static void sum_squares(const hac_group_table *t, hac_fixed_figures f, const hac_few *few,
+                        const uint8_t *values)
+{
+    struct {
+        uint64_t sum[HAC_EXACT_SUM_WORDS], squares[HAC_EXACT_PRODUCT_WORDS];
+    } sums[2][COMPARED_MAX] = {{{{0}, {0}}}};
+    uint64_t bits;
+    for (size_t i = 0; i < few->rows; i++) {
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        add_square((uint8_t *)&sums[i % 2][few->of[i]], bits, f.scales);
+    }
+    for (size_t s = 0; s < 2; s++)
+        for (size_t g = 0; g < few->groups; g++) {
+            uint8_t *to = hac_group_record(t, g) + f.sum;
+            hac_exact_add2((uint64_t *)(void *)to, sums[s][g].sum);
+            hac_exact_add3((uint64_t *)(void *)(to + sizeof(hac_i128)), sums[s][g].squares);
+        }
+}
+
 static void sum_integers(hac_group_table *t, uint32_t offset, const hac_few *few, const uint8_t *values)
 {
     int64_t *copy = (int64_t *)t->words; /* an aligned copy that no other process can change */
@@ -279,7 +322,7 @@ static bool add_few(hac_group_table *t, hac_fixed_figures f, const uint8_t *cons
     uint64_t counts[HAC_FEW_GROUPS];
     hac_fixed_sum sum = t->layout.fixed_sum;
     if (t->slots.on || t->groups == 0 || t->groups > COMPARED_MAX || sum == HAC_FIXED_UNSIGNED ||
-        !find_compared(t, values[0], rows, &few))
+        !find_compared(t, f.keys, values[0], rows, &few))
         return false;
     hac_few_count(&few, counts);
     for (size_t g = 0; g < few.groups; g++)
@@ -288,9 +331,63 @@ static bool add_few(hac_group_table *t, hac_fixed_figures f, const uint8_t *cons
         sum_limbs(t, f.sum, &few, t->exact.limbs);
     else if (sum == HAC_FIXED_F64)
         sum_floats(t, f, &few, values[1]);
+    else if (sum == HAC_FIXED_SQUARES)
+        sum_squares(t, f, &few, values[1]);
     else if (sum == HAC_FIXED_SIGNED)
         sum_integers(t, f.sum, &few, values[1]);
     return true;
+}
+
+/* ---- keys of a small range ---- */
+
+/* Adds rows whose records are known. */
+static inline __attribute__((always_inline)) void add_found(hac_group_table *t, hac_fixed_figures f,
+                                                            const uint8_t *values, added sum, size_t rows)
+{
+    uint8_t *records = t->records;
+    const uint64_t *at = t->at;
+    for (size_t i = 0; i < rows; i++)
+        add_row(records + at[i], f, values, i, sum);
+}
+
+/* Adds one batch to records that are found without a hash. *ret_done is false if the keys are too far apart,
+ * or if the groups are in slots. */
+static hac_status add_direct(hac_group_table *t, hac_fixed_figures f, const uint8_t *const *values,
+                             size_t rows, bool limbs, bool *ret_done, hac_error *err)
+{
+    bool near =
+        t->layout.fixed_sum == HAC_FIXED_F64 && limbs && t->groups > COMPARED_MAX && t->groups <= NEAR_LIMBS;
+    *ret_done = false;
+    if (t->slots.on || t->slots.unindexed || t->direct.off || (near && !t->slots.off))
+        return HAC_OK;
+    for (size_t i = 0; i < rows; i++) /* a copy that no other process can change */
+        t->words[i] = f.keys == HAC_FIXED_U32   ? key_at(values[0], HAC_FIXED_U32, i)
+                      : f.keys == HAC_FIXED_I32 ? key_at(values[0], HAC_FIXED_I32, i)
+                                                : key_at(values[0], HAC_FIXED_64, i);
+    hac_status status = hac_group_find_direct(t, rows, t->words, ret_done, err);
+    if (status != HAC_OK || !*ret_done)
+        return status;
+    const uint8_t *converted = (const uint8_t *)t->exact.limbs;
+    switch (t->layout.fixed_sum) {
+    case HAC_FIXED_F64:
+        if (limbs)
+            add_found(t, f, converted, ADD_CONVERTED, rows);
+        else
+            add_found(t, f, values[1], ADD_SCALED, rows);
+        break;
+    case HAC_FIXED_SQUARES:
+        add_found(t, f, values[1], ADD_SQUARES, rows);
+        break;
+    case HAC_FIXED_SIGNED:
+        add_found(t, f, values[1], ADD_SIGNED, rows);
+        break;
+    case HAC_FIXED_UNSIGNED:
+        add_found(t, f, values[1], ADD_UNSIGNED, rows);
+        break;
+    default:
+        add_found(t, f, NULL, ADD_NOTHING, rows);
+    }
+    return HAC_OK;
 }
 
 /* ---- rows ---- */
@@ -299,7 +396,7 @@ static bool add_few(hac_group_table *t, hac_fixed_figures f, const uint8_t *cons
 static uint32_t add_counts_apart(hac_group_table *t, hac_fixed_figures f, const uint8_t *keys, size_t rows,
                                  uint32_t partition)
 {
-    switch (t->layout.fixed) {
+    switch (f.keys) {
     case HAC_FIXED_U32:
         return add_apart(t, f, keys, HAC_FIXED_U32, NULL, ADD_NOTHING, rows, partition);
     case HAC_FIXED_I32:
@@ -317,13 +414,13 @@ static inline __attribute__((always_inline)) uint32_t add_batch(hac_group_table 
 {
     hac_fixed_figures s = hac_fixed_figures_of(form);
     s.scales = f.scales;
-    bool near = t->slots.n * s.stride <= NEAR_BYTES;
+    bool near = t->groups <= NEAR_GROUPS;
 #define ADD(form)                                                                                            \
     (!t->slots.on                                                                                            \
          ? add_apart(t, f, keys, form, values, sum == ADD_LIMBS ? ADD_CONVERTED : sum, rows, partition)      \
      : near ? add_near(t, s, keys, form, values, sum, rows, partition)                                       \
             : add_far(t, s, keys, form, values, sum, rows, partition))
-    switch (t->layout.fixed) {
+    switch (f.keys) {
     case HAC_FIXED_U32:
         return ADD(HAC_FIXED_U32);
     case HAC_FIXED_I32:
@@ -361,6 +458,8 @@ static uint32_t add_sums(hac_group_table *t, hac_fixed_figures f, const uint8_t 
         hac_fixed_slots_join(t);
         t->slots.since += rows;
         return add_batch(t, f, values[0], values[1], HAC_FIXED_F64, ADD_SCALED, rows, partition);
+    case HAC_FIXED_SQUARES:
+        return add_batch(t, f, values[0], values[1], HAC_FIXED_SQUARES, ADD_SQUARES, rows, partition);
     case HAC_FIXED_SIGNED:
         return add_batch(t, f, values[0], values[1], HAC_FIXED_SIGNED, ADD_SIGNED, rows, partition);
     case HAC_FIXED_UNSIGNED:
@@ -399,7 +498,9 @@ static hac_status add_misfits(hac_group_table *t, hac_fixed_figures f, const uin
     for (size_t i = 0; status == HAC_OK && i < rows; i++) {
         const hac_accumulate_batch b = {.at = &t->at[i], .rows = 1, .stride = t->layout.stride};
         memcpy(&bits, values[1] + i * sizeof bits, sizeof bits);
-        if (f.scales[bits >> 52] != 0)
+        if (f.scales[bits >> 52] != 0 && t->layout.fixed_sum == HAC_FIXED_SQUARES)
+            add_square(t->records + t->at[i] + f.sum, bits, f.scales);
+        else if (f.scales[bits >> 52] != 0)
             hac_sum_add((hac_i128 *)(void *)(t->records + t->at[i] + f.sum), fitting(bits, f.scales));
         else
             status = hac_exact_add_beside(t, &b, t->layout.accumulators, columns, 0, err);
@@ -407,42 +508,76 @@ static hac_status add_misfits(hac_group_table *t, hac_fixed_figures f, const uin
     return status;
 }
 
+static hac_fixed_figures figures_of(const hac_group_layout *l, hac_fixed_keys keys)
+{
+    return (hac_fixed_figures){.stride = l->stride,
+                               .rows = l->rows_offset,
+                               .sum = l->fixed_sum == HAC_FIXED_COUNT ? 0 : l->accumulators[0].offset,
+                               .keys = keys};
+}
+
+/* Adds at most HAC_BATCH_ROWS rows. Bits in which their hashes differ from the partition's are set in
+ * *differ. */
+static hac_status add_part(hac_group_table *t, hac_fixed_figures f, const uint8_t *const *part, size_t rows,
+                           uint32_t partition, uint32_t *differ, hac_error *err)
+{
+    hac_fixed_sum sum = t->layout.fixed_sum;
+    hac_exact_batch fit = HAC_EXACT_FIT;
+    hac_status status = HAC_OK;
+    if (sum == HAC_FIXED_F64 || sum == HAC_FIXED_SQUARES) {
+        status = hac_exact_ready(t, part[1], rows, &fit, err);
+        f.scales = t->exact.scales;
+    }
+    if (status == HAC_OK && fit == HAC_EXACT_MISFIT)
+        return add_misfits(t, f, part, rows, partition, differ, err);
+    if (status == HAC_OK && partition == UINT32_MAX && add_few(t, f, part, rows, fit == HAC_EXACT_LIMBS))
+        return HAC_OK;
+    bool done = false;
+    if (status == HAC_OK && partition == UINT32_MAX)
+        status = add_direct(t, f, part, rows, fit == HAC_EXACT_LIMBS, &done, err);
+    if (status != HAC_OK || done)
+        return status;
+    status = make_room(t, rows, err);
+    if (status == HAC_OK)
+        *differ |= add_sums(t, f, part, rows, fit == HAC_EXACT_LIMBS, partition);
+    return status;
+}
+
+static hac_status check_differ(uint32_t partition, uint32_t differ, hac_error *err)
+{
+    if (partition != UINT32_MAX && differ != 0)
+        return hac_fail(err, HAC_INVALID, "a partial has a row in a partition that it does not belong to");
+    return HAC_OK;
+}
+
 hac_status hac_fixed_rows_add(hac_group_table *t, const uint8_t *const *values, size_t rows,
                               uint32_t partition, hac_error *err)
 {
     const hac_group_layout *l = &t->layout;
-    hac_fixed_figures f = {.stride = l->stride,
-                           .rows = l->rows_offset,
-                           .sum = l->fixed_sum == HAC_FIXED_COUNT ? 0 : l->accumulators[0].offset};
+    const hac_fixed_figures f = figures_of(l, l->fixed);
     size_t width = hac_value_size(l->query->rows->outputs[0].type);
     uint32_t differ = 0;
-    hac_exact_batch fit = HAC_EXACT_FIT;
-    for (size_t first = 0, n; first < rows; first += n) {
+    hac_status status = HAC_OK;
+    for (size_t first = 0, n; status == HAC_OK && first < rows; first += n) {
         n = rows - first < HAC_BATCH_ROWS ? rows - first : HAC_BATCH_ROWS;
         const uint8_t *part[HAC_FIXED_COLUMNS] = {values[0] + first * width};
         if (l->fixed_sum != HAC_FIXED_COUNT)
             part[1] = values[1] + first * sizeof(uint64_t);
-        hac_status status = HAC_OK;
-        if (l->fixed_sum == HAC_FIXED_F64) {
-            status = hac_exact_ready(t, part[1], n, &fit, err);
-            f.scales = t->exact.scales;
-        }
-        bool limbs = fit == HAC_EXACT_LIMBS;
-        if (status == HAC_OK && fit == HAC_EXACT_MISFIT)
-            status = add_misfits(t, f, part, n, partition, &differ, err);
-        if (status == HAC_OK && fit != HAC_EXACT_MISFIT) {
-            if (partition == UINT32_MAX && add_few(t, f, part, n, limbs))
-                continue;
-            status = make_room(t, n, err);
-        }
-        if (status != HAC_OK)
-            return status;
-        if (fit != HAC_EXACT_MISFIT)
-            differ |= add_sums(t, f, part, n, limbs, partition);
+        status = add_part(t, f, part, n, partition, &differ, err);
     }
-    if (partition != UINT32_MAX && differ != 0)
-        return hac_fail(err, HAC_INVALID, "a partial has a row in a partition that it does not belong to");
-    return HAC_OK;
+    return status == HAC_OK ? check_differ(partition, differ, err) : status;
+}
+
+hac_status hac_fixed_rows_add_batch(hac_group_table *t, const hac_column *columns, size_t rows,
+                                    uint32_t partition, hac_error *err)
+{
+    const hac_group_layout *l = &t->layout;
+    const uint8_t *part[HAC_FIXED_COLUMNS] = {columns[0].values};
+    uint32_t differ = 0;
+    if (l->n_accumulators != 0)
+        part[1] = columns[l->accumulators[0].column].values;
+    hac_status status = add_part(t, figures_of(l, HAC_FIXED_64), part, rows, partition, &differ, err);
+    return status == HAC_OK ? check_differ(partition, differ, err) : status;
 }
 
 /* ---- groups of partials ---- */
@@ -459,6 +594,12 @@ static inline __attribute__((always_inline)) void add_record(uint8_t *record, ha
     if (form == ADD_NOTHING)
         return;
     counts[1] += more[1];
+    if (form == ADD_SQUARES) {
+        hac_sum_add((hac_i128 *)(void *)(record + f.sum), *window);
+        hac_exact_add3((uint64_t *)(void *)(record + f.sum + sizeof *window),
+                       (const uint64_t *)(const void *)(window + 1));
+        return;
+    }
     if (form == ADD_LIMBS && hac_limbs_split(*window, &limbs)) /* as the caller knows */
         hac_limbs_add(record + f.sum, &limbs);
     else
@@ -490,8 +631,9 @@ static inline __attribute__((always_inline)) hac_status merge_groups(hac_group_t
                                                                      added form, uint32_t partition,
                                                                      hac_error *err)
 {
-    const hac_fixed_figures f =
-        hac_fixed_figures_of(form == ADD_NOTHING ? HAC_FIXED_COUNT : HAC_FIXED_SIGNED);
+    const hac_fixed_figures f = hac_fixed_figures_of(form == ADD_NOTHING   ? HAC_FIXED_COUNT
+                                                     : form == ADD_SQUARES ? HAC_FIXED_SQUARES
+                                                                           : HAC_FIXED_SIGNED);
     uint8_t *slots = t->slots.records;
     uint64_t mask = t->slots.n - 1;
     hac_status status = check_groups(t, f, records, n, partition, err);
@@ -523,6 +665,8 @@ hac_status hac_fixed_rows_merge(hac_group_table *t, const uint8_t *records, size
 {
     if (t->layout.fixed_sum == HAC_FIXED_COUNT)
         return merge_groups(t, records, n, ADD_NOTHING, partition, err);
+    if (t->layout.fixed_sum == HAC_FIXED_SQUARES)
+        return merge_groups(t, records, n, ADD_SQUARES, partition, err);
     if (t->groups == 0 && t->layout.fixed_sum == HAC_FIXED_F64)
         (void)hac_fixed_slots_split(t);
     if (t->slots.limbs && have_limbs(records, n) && t->slots.since + MERGED_ROWS * n <= HAC_LIMB_ROWS) {

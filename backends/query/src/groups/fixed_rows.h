@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fixed rows: columns of fixed width without nulls, as tables and windows store them (hac_value_size bytes a
- * value, unaligned). The most frequent aggregation of such rows (hac_group_layout.fixed) is done without
- * converting them to batches of columns.
+ * Fixed rows: columns of fixed width without nulls. The most frequent aggregations of such rows
+ * (hac_group_layout.slots) look a row's group up and add the row in one loop. The rows are those of a batch
+ * of columns, or, without being converted to one, columns as tables and windows store them
+ * (hac_group_layout.fixed; hac_value_size bytes a value, unaligned).
  *
  * Another process may be able to change the columns' memory: a change gives other groups or an error, never
  * an access outside the table.
@@ -17,6 +18,10 @@
 /* As hac_group_add for any number of rows; `values` are the outputs of query->rows. Requires layout.fixed. */
 HAC_MUST_USE hac_status hac_fixed_rows_add(hac_group_table *t, const uint8_t *const *values, size_t rows,
                                            uint32_t partition, hac_error *err);
+
+/* The same for a batch of columns, at most HAC_BATCH_ROWS rows without nulls. Requires layout.slots. */
+HAC_MUST_USE hac_status hac_fixed_rows_add_batch(hac_group_table *t, const hac_column *columns, size_t rows,
+                                                 uint32_t partition, hac_error *err);
 
 /* Adds `n` groups of a partial, at most HAC_BATCH_ROWS. `records` is the caller's own copy, aligned
  * (hac_exact_align). The table's

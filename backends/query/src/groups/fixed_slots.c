@@ -7,6 +7,7 @@
  * it, sparse slots would cost cache misses. */
 #define SPARSE_BYTES (UINT64_C(1) << 20)
 #define FETCHED      16 /* records ahead that are prefetched */
+#define LINE         64 /* bytes of a cache line */
 
 static uint64_t *rows_of(const hac_group_table *t, uint64_t place)
 {
@@ -50,6 +51,12 @@ static bool grow_places(hac_group_table *t, uint64_t groups)
     return true;
 }
 
+/* Bytes of `n` slots: a record of 64 bytes is one cache line. */
+static uint64_t memory_bytes(const hac_group_table *t, uint64_t n)
+{
+    return n * t->layout.stride + LINE;
+}
+
 static bool grow_slots(hac_group_table *t, uint64_t groups)
 {
     hac_fixed_slots *s = &t->slots, old = *s;
@@ -58,14 +65,15 @@ static bool grow_slots(hac_group_table *t, uint64_t groups)
         n *= 2;
     if (n == old.n)
         return true;
-    uint8_t *records = n <= UINT32_MAX ? hac_budget_zeros(&t->budget, n, stride, NULL) : NULL;
-    if (records == NULL)
+    uint8_t *memory = n <= UINT32_MAX ? hac_budget_zeros(&t->budget, 1, memory_bytes(t, n), NULL) : NULL;
+    if (memory == NULL)
         return false;
-    s->records = records;
+    s->memory = memory;
+    s->records = memory + (-(uintptr_t)memory & (LINE - 1));
     s->n = n;
     for (uint64_t g = 0; s->on && g < t->groups; g++)
         copy_in(t, g, old.records + s->places[g].slot * stride);
-    hac_budget_free(&t->budget, old.records, old.n * stride);
+    hac_budget_free(&t->budget, old.memory, memory_bytes(t, old.n));
     return true;
 }
 
@@ -158,6 +166,9 @@ void hac_fixed_slots_write(const hac_group_table *t, const uint32_t *order, uint
     case HAC_FIXED_COUNT:
         write_slots(t, order, records, hac_fixed_figures_of(HAC_FIXED_COUNT).stride, false);
         break;
+    case HAC_FIXED_SQUARES:
+        write_slots(t, order, records, hac_fixed_figures_of(HAC_FIXED_SQUARES).stride, false);
+        break;
     default:
         if (t->slots.limbs)
             write_slots(t, order, records, hac_fixed_figures_of(HAC_FIXED_F64).stride, true);
@@ -190,7 +201,7 @@ hac_status hac_group_settle(hac_group_table *t, hac_error *err)
 static void free_slots(hac_group_table *t)
 {
     hac_fixed_slots *s = &t->slots;
-    hac_budget_free(&t->budget, s->records, s->n * t->layout.stride);
+    hac_budget_free(&t->budget, s->memory, memory_bytes(t, s->n));
     hac_budget_free(&t->budget, s->places, s->capacity * sizeof *s->places);
     *s = (hac_fixed_slots){.off = true};
 }

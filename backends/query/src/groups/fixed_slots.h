@@ -11,8 +11,9 @@
 /* Where a group's row count and sum are. */
 typedef struct hac_fixed_figures {
     uint64_t stride;
-    uint32_t rows, sum;    /* offsets in the record */
+    uint32_t rows, sum;    /* offsets in the record; a sum of squares follows the sum */
     const int64_t *scales; /* of sums of f64 (hac_exact_sums) */
+    hac_fixed_keys keys;   /* of the rows that are added */
 } hac_fixed_figures;
 
 /* For the layouts that have slots: a count of all rows, and optionally a sum, for which the argument's values
@@ -20,7 +21,9 @@ typedef struct hac_fixed_figures {
 static inline hac_fixed_figures hac_fixed_figures_of(hac_fixed_sum form)
 {
     hac_fixed_figures f = {.stride = 16, .rows = 8};
-    if (form != HAC_FIXED_COUNT)
+    if (form == HAC_FIXED_SQUARES)
+        f = (hac_fixed_figures){.stride = 64, .rows = 8, .sum = 24};
+    else if (form != HAC_FIXED_COUNT)
         f = (hac_fixed_figures){.stride = 40, .rows = 8, .sum = 24};
     return f;
 }

@@ -127,6 +127,13 @@ static hac_status find_direct(hac_group_table *t, size_t rows, const uint64_t *k
     return status;
 }
 
+hac_status hac_group_find_direct(hac_group_table *t, size_t rows, const uint64_t *keys, bool *ret_done,
+                                 hac_error *err)
+{
+    *ret_done = rows != 0 && hac_direct_ready(t, keys, rows);
+    return *ret_done ? find_direct(t, rows, keys, err) : HAC_OK;
+}
+
 static hac_status find_by_word(hac_group_table *t, size_t rows, const uint64_t *keys, hac_error *err)
 {
     hac_status status = HAC_OK;
@@ -406,8 +413,12 @@ hac_status hac_group_find_all(hac_group_table *t, const hac_column *columns, siz
         return status;
     hac_group_keys_load(t, columns, rows);
     bool word = t->layout.n_keys == 1 && t->layout.packed && t->null_states == NULL;
-    if (word && partition == UINT32_MAX && hac_direct_ready(t, t->columns[0], rows))
-        return find_direct(t, rows, t->columns[0], err);
+    if (word && partition == UINT32_MAX) {
+        bool done;
+        status = hac_group_find_direct(t, rows, t->columns[0], &done, err);
+        if (status != HAC_OK || done)
+            return status;
+    }
     if (word && partition == UINT32_MAX && is_small(t))
         return find_unhashed(t, rows, t->columns[0], err);
     hac_group_keys_hash(t, rows);

@@ -46,6 +46,7 @@ typedef struct hac_fixed_place {
 
 /* Records that are slots themselves (fixed_slots.h). */
 typedef struct hac_fixed_slots {
+    uint8_t *memory;         /* of the records, which begin at a cache line */
     uint8_t *records;        /* n records; a row count of 0 marks a free one, which is all zeros */
     hac_fixed_place *places; /* one for each group */
     uint64_t n, capacity;    /* slots: a power of two or 0; capacity of `places` */
@@ -204,6 +205,10 @@ HAC_MUST_USE hac_status hac_group_find(hac_group_table *t, size_t rows, hac_erro
 /* Loads and hashes the keys of rows, then as hac_group_find. `partition` as in hac_group_add. */
 HAC_MUST_USE hac_status hac_group_find_all(hac_group_table *t, const hac_column *columns, size_t rows,
                                            uint32_t partition, hac_error *err);
+/* For keys of one word of a small range (group_direct.h) whose groups are in the table's records: as
+ * hac_group_find_all, without a hash. *ret_done is false for other keys: then nothing was done. */
+HAC_MUST_USE hac_status hac_group_find_direct(hac_group_table *t, size_t rows, const uint64_t *keys,
+                                              bool *ret_done, hac_error *err);
 /* Sets t->one_group from t->at. */
 void hac_group_note_one_group(hac_group_table *t, size_t rows);
 /* As hac_group_find for keys of one word with t->hash set, in a table that fits no cache: slots and records
@@ -271,7 +276,8 @@ typedef enum hac_exact_batch {
     HAC_EXACT_LIMBS   /* and they are in t->exact.limbs */
 } hac_exact_batch;
 
-/* For fixed rows (hac_group_layout.fixed) of f64: prepares the table for a batch. HAC_NO_MEMORY. */
+/* For sums of f64 in slots (hac_group_layout.slots): prepares the table for a batch. Only sums without
+ * squares have limbs. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_exact_ready(hac_group_table *t, const uint8_t *values, size_t rows,
                                         hac_exact_batch *ret, hac_error *err);
 /* Gives the windows of `n` records, in which they have the units `from` (one for each accumulator), the

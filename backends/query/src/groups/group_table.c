@@ -6,6 +6,7 @@
 
 #include "accumulators/accumulator.h"
 #include "base/cleanup.h"
+#include "fixed_rows.h"
 #include "fixed_slots.h"
 #include "group_direct.h"
 
@@ -89,7 +90,7 @@ void hac_group_table_free(hac_group_table *t)
     free(t->word_slots);
     free(t->direct.groups);
     free(t->records);
-    free(t->slots.records);
+    free(t->slots.memory);
     free(t->slots.places);
     free(t->scratch);
     free(t->repeats);
@@ -120,10 +121,22 @@ uint64_t hac_group_table_groups(const hac_group_table *table)
     return table->groups;
 }
 
+/* Whether rows can be added as fixed rows. Once a batch of the chunk had nulls, none is. */
+static bool are_fixed(const hac_group_table *t, const hac_column *columns, size_t rows)
+{
+    uint8_t nulls = 0;
+    for (size_t c = 0; t->layout.slots && c < t->layout.query->rows->n_outputs; c++)
+        for (size_t i = 0; columns[c].states != NULL && i < rows; i++)
+            nulls |= columns[c].states[i];
+    return t->layout.slots && !t->slots.off && nulls == 0;
+}
+
 hac_status hac_group_add(hac_group_table *t, const hac_column *columns, size_t rows, uint32_t partition,
                          hac_error *err)
 {
     bool found = false;
+    if (are_fixed(t, columns, rows))
+        return hac_fixed_rows_add_batch(t, columns, rows, partition, err);
     hac_status status =
         partition == UINT32_MAX ? hac_group_find_repeats(t, columns, rows, &found, err) : HAC_OK;
     if (status == HAC_OK && !found)

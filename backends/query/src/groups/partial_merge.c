@@ -228,7 +228,7 @@ static hac_status merge_records(reading *r, uint8_t *records, uint64_t first, si
     bool null = r->h.null_group >= first && null_row < n, done = false;
     hac_status status = hac_exact_align(t, r->units, records, n, err);
     bool plain = status == HAC_OK && t->exact.n_loose == 0 && !has_digits(r, first, n);
-    if (plain && t->layout.fixed != HAC_FIXED_NONE && !null)
+    if (plain && t->layout.slots && !null)
         status = merge_fixed(r, records, n, &done, err);
     if (status == HAC_OK && !plain)
         status = hac_group_leave_slots(t, err);

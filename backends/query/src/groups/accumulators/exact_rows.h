@@ -4,6 +4,9 @@
 #define QUERY_EXACT_ROWS_H
 
 #include <math.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "accumulator.h"
 
@@ -69,6 +72,19 @@ static inline __attribute__((always_inline)) bool hac_exact_fit(uint64_t bits, i
 
 _Static_assert(2 * HAC_EXACT_PRODUCT_REACH < 64, "the scale of a product is a word");
 
+/* As hac_exact_add3. Compilers make no chain of carries of that, and some a jump of each carry. */
+static inline void hac_exact_add_words3(uint64_t *to, const uint64_t *words)
+{
+#if defined(__x86_64__)
+    unsigned long long *sums = (unsigned long long *)to;
+    unsigned char carry = _addcarry_u64(0, sums[0], words[0], &sums[0]);
+    carry = _addcarry_u64(carry, sums[1], words[1], &sums[1]);
+    (void)_addcarry_u64(carry, sums[2], words[2], &sums[2]);
+#else
+    hac_exact_add3(to, words);
+#endif
+}
+
 /* Adds a factor to a window of two words, a product to one of three: as exact.h does it for all devices, but
  * with multiplications, which are faster on a CPU than shifts over several words. */
 static inline void hac_exact_add_factor(uint64_t *to, const hac_exact_factor *x)
@@ -86,7 +102,7 @@ static inline void hac_exact_add_product(uint64_t *to, const hac_exact_factor *x
     uint64_t words[3] = {((uint64_t)low ^ mask) + sign};
     words[1] = ((uint64_t)high ^ mask) + (words[0] < sign);
     words[2] = ((uint64_t)(high >> 64) ^ mask) + ((words[0] | words[1]) == 0 ? sign : 0);
-    hac_exact_add3(to, words);
+    hac_exact_add_words3(to, words);
 }
 
 /* Prepares an accumulator for a batch: chooses the units if this batch has the first values.

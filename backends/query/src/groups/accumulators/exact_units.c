@@ -164,7 +164,7 @@ hac_status hac_exact_end(hac_group_table *t, const hac_accumulate_batch *b, cons
 }
 
 /* Most batches have neither zeros nor misfits, which a loop without branches finds out. */
-static bool all_fit(const uint8_t *values, size_t rows, int32_t unit)
+static bool all_fit(const uint8_t *values, size_t rows, int32_t unit, int reach)
 {
     const int64_t first = (int64_t)unit + 1075;
     int64_t outside = -(int64_t)(unit == HAC_EXACT_NO_UNIT);
@@ -172,12 +172,12 @@ static bool all_fit(const uint8_t *values, size_t rows, int32_t unit)
     for (size_t i = 0; i < rows; i++) {
         memcpy(&bits, values + 8 * i, sizeof bits);
         int64_t shift = (int64_t)(bits >> 52 & 0x7ff) - first;
-        outside |= shift | (HAC_EXACT_SUM_REACH - shift);
+        outside |= shift | (reach - shift);
     }
     for (size_t i = 0; outside < 0 && i < rows; i++) {
         memcpy(&bits, values + 8 * i, sizeof bits);
         int64_t shift = (int64_t)(bits >> 52 & 0x7ff) - first;
-        if ((shift < 0 || shift > HAC_EXACT_SUM_REACH) && bits << 1 != 0)
+        if ((shift < 0 || shift > reach) && bits << 1 != 0)
             return false;
     }
     return true;
@@ -185,9 +185,11 @@ static bool all_fit(const uint8_t *values, size_t rows, int32_t unit)
 
 /* Converts a batch to limbs. After a batch that has none, it takes LIMBS_PAUSE batches until the next try. */
 #define LIMBS_PAUSE 16
-static bool to_limbs(hac_exact_sums *e, const uint8_t *values, size_t rows, int32_t unit)
+static bool to_limbs(hac_exact_sums *e, const uint8_t *values, size_t rows, int32_t unit, int reach)
 {
-    if (e->limbs == NULL && unit != HAC_EXACT_NO_UNIT)
+    if (reach != HAC_EXACT_SUM_REACH || unit == HAC_EXACT_NO_UNIT)
+        return false;
+    if (e->limbs == NULL)
         e->limbs = aligned_alloc(sizeof *e->limbs, HAC_BATCH_ROWS * sizeof *e->limbs);
     if (e->limbs == NULL || e->limbs_pause > 0) {
         e->limbs_pause -= e->limbs_pause > 0;
@@ -199,7 +201,7 @@ static bool to_limbs(hac_exact_sums *e, const uint8_t *values, size_t rows, int3
 }
 
 /* Makes the table of scales that of a unit. */
-static hac_status scale(hac_exact_sums *e, int32_t unit, hac_error *err)
+static hac_status scale(hac_exact_sums *e, int32_t unit, int reach, hac_error *err)
 {
     if (e->scales != NULL && e->scaled == unit)
         return HAC_OK;
@@ -209,7 +211,7 @@ static hac_status scale(hac_exact_sums *e, int32_t unit, hac_error *err)
         return hac_fail_no_memory(err);
     for (int exponent = 0; exponent < SCALES; exponent++) {
         int64_t shift = (int64_t)exponent - 1075 - unit;
-        bool fits = exponent != 0 && shift >= 0 && shift <= HAC_EXACT_SUM_REACH;
+        bool fits = exponent != 0 && shift >= 0 && shift <= reach;
         e->scales[exponent] = fits ? INT64_C(1) << shift : 0;
         e->scales[SCALES + exponent] = -e->scales[exponent];
     }
@@ -224,20 +226,21 @@ hac_status hac_exact_ready(hac_group_table *t, const uint8_t *values, size_t row
     const hac_column v = {.values = (void *)(uintptr_t)values};
     const hac_column *columns[2] = {&v, NULL};
     const int32_t *unit = &units_of(t, a)->of[0];
+    const int reach = hac_exact_reach(terms_of(t, a)->n_terms);
     hac_status status = count_rows(t, rows, err);
     *ret = HAC_EXACT_LIMBS;
-    if (status != HAC_OK || (*unit != HAC_EXACT_NO_UNIT && to_limbs(&t->exact, values, rows, *unit)))
+    if (status != HAC_OK || to_limbs(&t->exact, values, rows, *unit, reach))
         return status;
-    bool fit = all_fit(values, rows, *unit);
+    bool fit = all_fit(values, rows, *unit, reach);
     if (!fit && t->exact.since >= t->groups) {
         status = choose(t, rows, a, columns, true, err);
         t->exact.limbs_pause = 0;
-        if (status != HAC_OK || to_limbs(&t->exact, values, rows, *unit))
+        if (status != HAC_OK || to_limbs(&t->exact, values, rows, *unit, reach))
             return status;
-        fit = all_fit(values, rows, *unit);
+        fit = all_fit(values, rows, *unit, reach);
     }
     *ret = fit ? HAC_EXACT_FIT : HAC_EXACT_MISFIT;
-    return scale(&t->exact, *unit, err);
+    return scale(&t->exact, *unit, reach, err);
 }
 
 /* ---- values beside ---- */
