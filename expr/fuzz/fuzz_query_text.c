@@ -50,7 +50,7 @@ static void check_partial(char *const *parts)
 {
     hac_partial partial;
     hac_error err = HAC_ERROR_NONE;
-    hac_status status = hac_partial_make(parts[2], parts[3], parts[4], &partial, &err);
+    hac_status status = hac_partial_make(parts[2], parts[5], parts[3], parts[4], &partial, &err);
     check(status == HAC_OK || status == HAC_UNSUPPORTED || status == HAC_INVALID || status == HAC_NO_MEMORY);
     if (status == HAC_OK) {
         hac_query_text text = {.schema = parts[0],
@@ -62,7 +62,8 @@ static void check_partial(char *const *parts)
                                .source = {.format = HAC_INPUT_JSONL}};
         hac_query *query = NULL;
         if (hac_query_compile(&text, NULL, &query, &err) == HAC_OK)
-            check(query->aggregates == !partial.rows || (partial.n_values == 0 && parts[2] != NULL));
+            check(query->aggregates == !partial.rows ||
+                  (partial.n_values == 0 && (parts[2] != NULL || parts[5] != NULL)));
         hac_query_free(query);
     }
     hac_partial_clear(&partial);
@@ -70,18 +71,19 @@ static void check_partial(char *const *parts)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = calloc(1, size + 1), *parts[5] = {NULL}, *rest = text;
+    char *text = calloc(1, size + 1), *parts[6] = {NULL}, *rest = text;
     if (text == NULL)
         return 0;
     memcpy(text, data, size);
     check_sql(text);
-    for (size_t i = 0; i < 5 && rest != NULL; i++)
+    for (size_t i = 0; i < 6 && rest != NULL; i++)
         parts[i] = strsep(&rest, "\n");
     hac_query_text query_text = {.schema = parts[0],
                                  .where = parts[1],
                                  .group_by = parts[2],
                                  .select = parts[3],
                                  .order_by = parts[4],
+                                 .having = parts[5],
                                  .limit = 10,
                                  .source = {.format = HAC_INPUT_JSONL}};
     hac_query *query = NULL;

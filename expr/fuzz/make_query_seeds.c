@@ -11,22 +11,23 @@
     "a:i8,b:i64,c:u64,d:f32,e:f64,f:bool,g:string,h:date,i:timestamp,j:decimal(15,2),\"k l\":decimal(30,4)"
 
 static const struct {
-    const char *name, *where, *group_by, *select, *order_by;
+    const char *name, *where, *group_by, *select, *order_by, *having;
 } seeds[] = {
-    {"star", "", "", "*", ""},
+    {"star", "", "", "*", "", ""},
     {"filter", "a > 1.5 and g like 'x!%' escape '!' or b in (1, 2, null)", "", "g, \"k l\" * 2 as x",
-     "x desc"},
+     "x desc", ""},
     {"group", "f is not null", "g, year(h) as y", "sum(j) as s, count(), avg(d) / 2, count(distinct g)",
-     "s desc, y"},
-    {"case", "", "", "case a when 1 then 'x' else g || 'y' end, if(f, c, 0), coalesce(e, 1e3)", ""},
+     "s desc, y", "s > 1 and max(a) is not null"},
+    {"case", "", "", "case a when 1 then 'x' else g || 'y' end, if(f, c, 0), coalesce(e, 1e3)", "", ""},
     {"dates", "h between date '2020-01-31' and date_trunc('month', i)", "",
-     "i - timestamp '2020-01-31', add_months(h, 1)", ""},
-    {"casts", "", "", "try_cast(g as decimal(10,3)), cast(j as u8), cast(c as string), -a % 3 // b", ""},
+     "i - timestamp '2020-01-31', add_months(h, 1)", "", ""},
+    {"casts", "", "", "try_cast(g as decimal(10,3)), cast(j as u8), cast(c as string), -a % 3 // b", "", ""},
     {"aggregates", "", "",
-     "top_k(g, 3), histogram(e, 0, 1, 4), approx_quantile(b, 0.5), string_list(g), first(h), stddev(a)", ""},
+     "top_k(g, 3), histogram(e, 0, 1, 4), approx_quantile(b, 0.5), string_list(g), first(h), stddev(a)", "",
+     ""},
     {"strings", "starts_with(lower(g), 'a') and length(trim(g)) > 2", "substr(g, 1, 2)",
-     "max(replace(g, 'a', 'b'))", "count()"},
-    {"math", "", "", "round(j, 1), floor(\"k l\"), sqrt(abs(e)), pow(2, a), greatest(a, b, 3), pi()", ""},
+     "max(replace(g, 'a', 'b'))", "count()", ""},
+    {"math", "", "", "round(j, 1), floor(\"k l\"), sqrt(abs(e)), pow(2, a), greatest(a, b, 3), pi()", "", ""},
 };
 
 static void write_file(const char *directory, const char *kind, const char *name, const char *data,
@@ -51,6 +52,7 @@ static void write_seed(const char *directory, size_t i)
                             .group_by = seeds[i].group_by,
                             .select = seeds[i].select,
                             .order_by = seeds[i].order_by,
+                            .having = seeds[i].having,
                             .limit = 10,
                             .source = {.format = HAC_INPUT_JSONL, .options = {.skip_errors = 1}}};
     if (hac_query_compile(&parts, NULL, &query, &err) != HAC_OK ||
@@ -58,8 +60,8 @@ static void write_seed(const char *directory, size_t i)
         fprintf(stderr, "%s: %s\n", seeds[i].name, err.message);
         exit(1);
     }
-    hac_text_addf(&text, "%s\n%s\n%s\n%s\n%s", SCHEMA, parts.where, parts.group_by, parts.select,
-                  parts.order_by);
+    hac_text_addf(&text, "%s\n%s\n%s\n%s\n%s\n%s", SCHEMA, parts.where, parts.group_by, parts.select,
+                  parts.order_by, parts.having);
     write_file(directory, "query_text", seeds[i].name, text.data, text.bytes);
     write_file(directory, "query_bytes", seeds[i].name, bytes.data, bytes.bytes);
     hac_text_clear(&text);

@@ -30,6 +30,7 @@ static const hac_query_text groups_query = {
     .schema = SCHEMA,
     .where = "f is not null and starts_with(g, 'a') and e * 2 < 1e6",
     .group_by = "g, year(h) as y",
+    .having = "s > 1 or max(a) is null",
     .select = "g, sum(j) as s, count(), avg(d) / 2, count(distinct g), top_k(g, 3), histogram(e, 0, 1, 4), "
               "stddev(a), max(b) - min(b)",
     .order_by = "s desc, y",
@@ -98,8 +99,9 @@ static hac_status make_partial(void *context, hac_error *err)
 {
     (void)context;
     hac_partial partial;
-    hac_status status = hac_partial_make("g, year(h) as y", "g, y, sum(j) as s, min(b) / 2 as half, max(c)",
-                                         "s desc, y", &partial, err);
+    hac_status status =
+        hac_partial_make("g, year(h) as y", "y > 1 and max(j) > 2",
+                         "g, y, sum(j) as s, min(b) / 2 as half, max(c)", "s desc, y", &partial, err);
     hac_partial_clear(&partial);
     return status;
 }

@@ -215,7 +215,7 @@ static void prepare(const asking *a, hac_query_options *part, hac_query_options 
     part->limit = UINT64_MAX;
     part->result_format = HAC_RESULT_PARQUET;
     part->parquet = (hac_parquet_output){.compression = HAC_COMPRESSION_NONE}; /* it is read only once */
-    part->group_by = part->order_by = NULL;
+    part->group_by = part->having = part->order_by = NULL;
     part->select = "*";
     part->distinct = 0; /* the rows of different parts may be equal */
     hac_query_reads_parquet(whole);
@@ -228,7 +228,8 @@ static hac_status ask_in_two_steps(asking *a, hac_error *err)
     hac_cleanup(hac_partial_clear) hac_partial partial = {.rows = false};
     hac_query_options part, whole;
     prepare(a, &part, &whole);
-    hac_status status = hac_partial_make(asked->group_by, asked->select, asked->order_by, &partial, err);
+    hac_status status =
+        hac_partial_make(asked->group_by, asked->having, asked->select, asked->order_by, &partial, err);
     if (status != HAC_OK)
         return status;
     part.group_by = partial.part_group_by;
@@ -236,6 +237,7 @@ static hac_status ask_in_two_steps(asking *a, hac_error *err)
     part.order_by = partial.part_order_by;
     part.limit = partial.rows && !asked->distinct ? asked->limit : UINT64_MAX;
     whole.group_by = partial.group_by;
+    whole.having = partial.having;
     whole.select = partial.select;
     whole.order_by = partial.order_by;
     return ask(a, &part, &whole, &partial, err);

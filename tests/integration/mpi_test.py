@@ -536,6 +536,8 @@ class Query(RankTest):
                    ("--where", "price > 9000", "--select", "city, price, note", "--order-by", "price desc, city, note",
                     "--limit", "50"),
                    ("--where", "n > 990000000", "--select", "city, note, n * 2 as t", "--output-format", "json"),
+                   ("--group-by", "city", "--having", "count() > 500 and max(price) > 9990", "--select", "min(n) as a"),
+                   ("--having", "k > 3", "--select", "count() as k"), ("--having", "count() < 3", "--select", "max(n)"),
                    ("--group-by", "note"), ("--where", "n = 17", "--select", "sum(n) as s, avg(n), count()"))
         for i, query in enumerate(queries):
             self.agree("mapreduce", "q.csv", "--schema", SCHEMA, *query, ranks=((2, 7)[i % 2],))
@@ -547,6 +549,7 @@ class Query(RankTest):
         for query in (("--group-by", "city", "--select", "count(distinct note), first(note), string_list(note)"),
                       ("--group-by", "city", "--select", "avg(price) as m, top_k(note, 2), cast(count() as f32)"),
                       ("--select", "approx_quantile(n, 0.5) > 0, max(city) || min(city)"),
+                      ("--group-by", "city", "--having", "avg(price) > 5000", "--select", "count(distinct note) as n"),
                       ("--where", "note is null", "--select", "*", "--order-by", "n - 1, city, d")):
             self.agree("mapreduce", "q.csv", "--schema", SCHEMA, *query, ranks=(3,))
 

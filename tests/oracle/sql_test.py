@@ -94,10 +94,24 @@ SELECT id % 7 AS r, count(*) FROM 'sales.csv' GROUP BY r ORDER BY r
 SELECT city FROM 'sales.csv' GROUP BY city ORDER BY count(*) DESC, city LIMIT 2
 SELECT qty, max(price) - min(price) AS spread FROM 'sales.csv' GROUP BY qty ORDER BY spread DESC, qty
 SELECT id FROM 'sales.csv' WHERE price > 1500 AND (city = 'Paris' OR city = 'Oslo') ORDER BY price DESC, id LIMIT 4
+SELECT city, count(*) AS n FROM 'sales.csv' GROUP BY city HAVING n > 480 ORDER BY n DESC, city
+SELECT city FROM 'sales.csv' GROUP BY city HAVING max(price) - min(price) > 100 AND city <> 'Oslo' ORDER BY city
+SELECT qty, sum(price) AS s FROM 'sales.csv' GROUP BY qty HAVING qty IS NULL OR sum(price) > 10 ORDER BY qty
+SELECT qty FROM 'sales.csv' GROUP BY qty HAVING NULL ORDER BY qty
+SELECT id FROM 'sales.csv' GROUP BY id HAVING id % 100 = 7 ORDER BY id DESC
+SELECT id FROM 'sales.csv' GROUP BY id HAVING min(qty) > 2 ORDER BY max(price) DESC, id LIMIT 9
+SELECT count(*) AS n FROM 'sales.csv' HAVING count(*) > 1000000
+SELECT count(*) AS n FROM 'sales.csv' HAVING n > 5
+SELECT 7 AS seven FROM 'sales.csv' HAVING max(id) > 5
+SELECT city, max(price) AS price FROM 'sales.csv' GROUP BY city HAVING price > 100 ORDER BY max(price), city
+SELECT lower(city) AS city, count(*) AS n FROM 'sales.csv' GROUP BY lower(city) HAVING count(*) > 900 ORDER BY n
+SELECT city, count(DISTINCT qty) AS n FROM 'sales.csv' GROUP BY city HAVING count(DISTINCT qty) > 3 AND n < 9 ORDER BY city
+SELECT DISTINCT city, count(*) AS n FROM 'sales.csv' GROUP BY city having n IS NOT NULL ORDER BY city
+SELECT "city" AS "the city", sum("qty") AS "q" FROM 'sales.csv' GROUP BY "the city" HAVING "q" > 1 AND "the city" <> '' ORDER BY "q", 1
+SELECT city, qty, count(*) FROM 'sales.csv' GROUP BY ALL HAVING count(*) BETWEEN 50 AND 110 ORDER BY ALL
 """.strip().splitlines()
 
 REFUSED = (
-    ("SELECT a FROM 'a.csv' HAVING a > 1", "there is no HAVING"),
     ("SELECT * FROM 'a.csv' JOIN 'b.csv' USING (id)", "there are no joins"),
     ("SELECT * FROM 'a.csv' a LEFT JOIN 'b.csv' b ON a.id = b.id", "there are no joins"),
     ("SELECT * FROM 'a.csv', 'b.csv'", "there are no joins"),
@@ -133,6 +147,11 @@ REFUSED = (
     ("SELECT id FROM 'sales.csv' WHERE city = 'x' AND pricee > 1", "SQL: character 49: unknown column 'pricee'"),
     ("SELECT id, count(*) FROM 'sales.csv' GROUP BY city", "SQL: character 8: 'id' has many values in a group: add it to GROUP BY"),
     ("SELECT count(*) FROM 'sales.csv' WHERE sum(qty) > 1", "WHERE tests each row by itself"),
+    ("SELECT id FROM 'sales.csv' HAVING qty > 1", "SQL: character 8: 'id' has many values in a group: group by it"),
+    ("SELECT city FROM 'sales.csv' GROUP BY city HAVING qty > 1", "SQL: character 51: 'qty' has many values in a group"),
+    ("SELECT city FROM 'sales.csv' GROUP BY city HAVING sum(qty)", "SQL: character 51: a condition is true or false"),
+    ("SELECT city FROM 'sales.csv' GROUP BY city HAVING n > 1", "SQL: character 51: unknown column 'n'"),
+    ("SELECT city FROM 'sales.csv' HAVING 1 > 0 HAVING 1 > 0", "a second HAVING"),
     ("SELECT id FROM 'sales.csv' ORDER BY 2", "SQL: character 37: a number is the place of a column"),
 )
 
@@ -148,6 +167,8 @@ EQUAL = (
      ("--group-by", "all", "--select", "year(day) as y, count() as n", "--order-by", "1")),
     ("SELECT id FROM 'sales.csv' ORDER BY qty DESC NULLS FIRST, id LIMIT 9",
      ("--select", "id", "--order-by", "qty desc nulls first, id", "--limit", "9")),
+    ("SELECT city, count(*) AS n FROM 'sales.csv' GROUP BY city HAVING n > 480 AND max(qty) > 1 ORDER BY n",
+     ("--group-by", "city", "--select", "count() as n", "--having", "n > 480 and max(qty) > 1", "--order-by", "n")),
 )
 
 

@@ -19,7 +19,7 @@ static uint64_t random_state = 5;
 #define PARTS 16u
 
 typedef struct asked {
-    const char *schema, *where, *group_by, *select, *order_by;
+    const char *schema, *where, *group_by, *having, *select, *order_by;
     uint64_t limit; /* 0: none */
     unsigned format;
     bool header, skip;
@@ -38,6 +38,7 @@ static hac_status pack(const asked *a, uint8_t *ret, size_t *ret_bytes, bool *re
     const hac_query_text text = {.schema = a->schema,
                                  .where = a->where,
                                  .group_by = a->group_by,
+                                 .having = a->having,
                                  .select = a->select,
                                  .order_by = a->order_by,
                                  .limit = a->limit != 0 ? a->limit : UINT64_MAX,
@@ -278,6 +279,64 @@ static void test_groups(void **state)
     expect(&a, sales, "s,n,most\n,0,\n");
 }
 
+static void test_having(void **state)
+{
+    (void)state;
+    asked a = by_region;
+    a.having = "n > 1";
+    expect(&a, sales, "region,s,n,most\nnorth,16.0,3,10\nsouth,8.5,2,3\n");
+    a.having = "max(price) < 2.25"; /* of an aggregate that is not selected */
+    a.limit = 1;
+    expect(&a, sales, "region,s,n,most\nnorth,16.0,3,10\n");
+    a.order_by = NULL; /* the limit counts the groups that are kept */
+    a.having = "s is null";
+    expect(&a, sales, "region,s,n,most\n,,1,\n");
+    a.limit = 0;
+    a.having = "s > 100 or s = null";
+    expect(&a, sales, "region,s,n,most\n");
+    a.having = "region = 'south' and 7 // (n - 2) is null";
+    expect(&a, sales, "region,s,n,most\nsouth,8.5,2,3\n");
+    a.having = "9223372036854775807 + n > 0";
+    expect_failure(&a, sales, HAC_FAILED, "--having");
+    /* a group that is left out may be in error */
+    a.select = "9223372036854775804 + count() as n";
+    a.having = "count() < 3 and region is not null";
+    expect(&a, sales, "region,n\nsouth,9223372036854775806\n");
+    a.group_by = NULL;
+    a.select = "count(distinct item) as n";
+    a.having = "n = 3";
+    expect(&a, sales, "n\n3\n");
+    a.having = "count(distinct item) > 3";
+    expect(&a, sales, "n\n");
+}
+
+/* More groups than a batch: the rows that remain are those of their groups. */
+static void test_having_of_many(void **state)
+{
+    (void)state;
+    hac_text text = HAC_TEXT_NONE, wanted = HAC_TEXT_NONE;
+    const asked a = {.schema = "k:i64,s:string",
+                     .group_by = "k",
+                     .having = "k % 7 = 3 or max(s) is null",
+                     .select = "max(s) as s",
+                     .order_by = "k",
+                     .format = HAC_INPUT_CSV};
+    hac_text_add(&wanted, "k,s\n");
+    for (int k = 0; k < 3000; k++) {
+        char s[32] = "";
+        if (k % 100 != 0)
+            snprintf(s, sizeof s, "text %d", k);
+        hac_text_addf(&text, "%d,%s\n", k, s);
+        if (k % 7 == 3 || k % 100 == 0)
+            hac_text_addf(&wanted, "%d,%s\n", k, s);
+    }
+    hac_text_add_bytes(&text, "", 1);
+    hac_text_add_bytes(&wanted, "", 1);
+    expect(&a, text.data, wanted.data);
+    hac_text_clear(&text);
+    hac_text_clear(&wanted);
+}
+
 /* Skipped records are counted, in one task and in many. */
 static void test_skipped(void **state)
 {
@@ -422,8 +481,10 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),  cmocka_unit_test(test_skipped), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_errors),  cmocka_unit_test(test_large_groups),
+        cmocka_unit_test(test_groups),         cmocka_unit_test(test_having),
+        cmocka_unit_test(test_having_of_many), cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_rows),           cmocka_unit_test(test_words),
+        cmocka_unit_test(test_errors),         cmocka_unit_test(test_large_groups),
         cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);

@@ -342,13 +342,14 @@ typedef struct hac_query_options {
     int select_only; /* the columns of the result are those of select, in its order, as in SQL; 0: the keys of
                       * group_by come first */
     hac_input_options input_options; /* of input_format */
+    const char *having;              /* groups for which this is true, such as: count() > 1 */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_ENGINE_AUTO,    \
-            {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT                       \
+            {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL                 \
     }
 
 /* Sets an option of the input format by the name and the value that logic files have for it

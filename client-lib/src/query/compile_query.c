@@ -42,6 +42,7 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
     hac_query_text text = {.schema = table ? NULL : options->schema,
                            .where = options->where,
                            .group_by = options->group_by,
+                           .having = options->having,
                            .select = options->select,
                            .order_by = options->order_by,
                            .distinct = options->distinct != 0,

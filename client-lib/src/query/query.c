@@ -69,6 +69,7 @@ static hac_status check_texts(const hac_query_options *options, hac_error *err)
     } texts[] = {{"--schema", options->schema, HAC_EXPRESSION_MAX},
                  {"--where", options->where, HAC_EXPRESSION_MAX},
                  {"--group-by", options->group_by, HAC_EXPRESSION_MAX},
+                 {"--having", options->having, HAC_EXPRESSION_MAX},
                  {"--select", options->select, HAC_EXPRESSION_MAX},
                  {"--order-by", options->order_by, HAC_EXPRESSION_MAX}};
     hac_status status = HAC_OK;

@@ -50,6 +50,7 @@ void hac_sql_apply(const hac_sql *sql, hac_query_options *options)
     options->select = select->clauses[HAC_SQL_SELECT].text;
     options->where = select->clauses[HAC_SQL_WHERE].text;
     options->group_by = select->clauses[HAC_SQL_GROUP_BY].text;
+    options->having = select->clauses[HAC_SQL_HAVING].text;
     options->order_by = select->clauses[HAC_SQL_ORDER_BY].text;
     options->limit = select->limit;
     options->distinct = select->distinct;

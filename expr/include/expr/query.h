@@ -3,7 +3,8 @@
  * Queries: the texts of a user (hac_query_text) compiled to programs:
  *
  *   source columns ─ filter ─▶ rows that count ─ rows ─▶ keys, arguments
- *       ─ aggregation ─▶ groups: keys, results ─ finals ─▶ output columns, then hidden columns to order by
+ *       ─ aggregation ─▶ groups: keys, results ─ finals ─▶ output columns, then hidden columns: what the
+ *         order and `having` need
  *
  * Without aggregates and group-by, `rows` makes the output columns and the hidden columns, and `finals` is
  * NULL. A compiled query travels as bytes. Its reader verifies it (hac_query_read).
@@ -18,6 +19,7 @@
 #include "expr/schema.h"
 
 #define HAC_QUERY_KEYS_MAX   64
+#define HAC_QUERY_NO_OUTPUT  UINT16_MAX
 #define HAC_RECORD_BYTES_MAX (HAC_COLUMNS_MAX * 16) /* of a fixed-width record */
 
 /* How a source is parsed. */
@@ -35,7 +37,7 @@ typedef struct hac_parquet_settings {
 
 /* A query as the user wrote it. A text that the user did not give is NULL or "". */
 typedef struct hac_query_text {
-    const char *schema, *where, *group_by, *select, *order_by;
+    const char *schema, *where, *group_by, *having, *select, *order_by;
     bool distinct; /* rows of the result that are equal appear once */
     bool
         select_only; /* the columns of the result are those of `select`, as in SQL: keys do not precede them */
@@ -69,6 +71,8 @@ typedef struct hac_query {
     size_t n_aggregates;
     hac_schema outputs; /* the output columns, then hidden columns, which have no name */
     size_t n_visible;   /* number of output columns */
+    /* The bool output that is true for the groups of the result; HAC_QUERY_NO_OUTPUT: all groups. */
+    uint16_t having;
     hac_order_item *order;
     size_t n_order;
     uint64_t limit;

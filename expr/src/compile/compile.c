@@ -28,198 +28,15 @@ static const hac_node *find_aggregate(const hac_node *node)
 
 #define fail(c, node, ...) hac_expr_fail((node)->source, (node)->at, (c)->err, __VA_ARGS__)
 
-static bool given(const char *text)
-{
-    return text != NULL && text[strspn(text, " \t\r\n\v\f")] != '\0';
-}
-
-/* ---- the columns of the source ---- */
-
-static hac_status all_of_kind(hac_kind kind, const char *const *names, size_t n, hac_schema *ret,
-                              hac_error *err)
-{
-    hac_field *fields = calloc(n, sizeof *fields);
-    if (fields == NULL)
-        return hac_fail_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        strncpy(fields[i].name, names[i], sizeof fields[i].name - 1);
-        fields[i].type = (hac_value_type){.kind = (uint8_t)kind};
-    }
-    *ret = (hac_schema){fields, n};
-    return HAC_OK;
-}
-
-/* Copies a schema, with room for more fields. */
-static hac_status copy_schema(const hac_schema *from, size_t more, hac_schema *ret, hac_error *err)
-{
-    hac_field *fields = calloc(from->n_fields + more + 1, sizeof *fields);
-    if (fields == NULL)
-        return hac_fail_no_memory(err);
-    memcpy(fields, from->fields, from->n_fields * sizeof *fields);
-    *ret = (hac_schema){fields, from->n_fields};
-    return HAC_OK;
-}
-
-static const char *header_name(const void *list, size_t i)
-{
-    return ((const hac_schema *)list)->fields[i].name;
-}
-
-static hac_status check_header(hac_compiler *c, const hac_schema *header)
-{
-    char there[HAC_SUGGEST_TEXT_MAX];
-    for (size_t i = 0; i < c->schema.n_fields; i++) {
-        const char *name = c->schema.fields[i].name;
-        if (hac_schema_find(header, name, strlen(name)) < 0)
-            return hac_fail(c->err, HAC_INVALID, "--schema: the input has no column '%s'; %s", name,
-                            hac_suggest_text(name, header, header->n_fields, header_name, there));
-    }
-    return HAC_OK;
-}
-
-/* Adds the columns that --schema does not list: in the source's order, with the types that they have there. A
- * schema that lists all of them keeps its own order. */
-static hac_status add_unlisted(hac_compiler *c, const hac_schema *found)
-{
-    hac_schema listed = c->schema;
-    size_t n = 0;
-    for (size_t i = 0; i < found->n_fields; i++)
-        n += hac_schema_find(&listed, found->fields[i].name, strlen(found->fields[i].name)) < 0;
-    if (n == 0)
-        return HAC_OK;
-    if (n + listed.n_fields > HAC_COLUMNS_MAX)
-        return hac_fail(
-            c->err, HAC_INVALID,
-            "--schema: there are %zu columns with those of the input; up to %d can be read: select "
-            "those that are needed, and list them",
-            n + listed.n_fields, HAC_COLUMNS_MAX);
-    c->schema = (hac_schema){0};
-    hac_status status = copy_schema(found, listed.n_fields, &c->schema, c->err);
-    for (size_t i = 0; i < listed.n_fields && status == HAC_OK; i++) {
-        int at = hac_schema_find(&c->schema, listed.fields[i].name, strlen(listed.fields[i].name));
-        c->schema.fields[at >= 0 ? (size_t)at : c->schema.n_fields++] = listed.fields[i];
-    }
-    hac_schema_clear(&listed);
-    return status;
-}
-
-/* Of a format that always has the same columns. */
-static hac_status own_schema(hac_compiler *c, const hac_format_info *format)
-{
-    hac_status status = hac_schema_parse(format->columns, &c->schema, c->err);
-    size_t n = c->schema.n_fields;
-    if (status == HAC_OK && given(c->text->schema))
-        return hac_fail(c->err, HAC_INVALID,
-                        "--schema: %s has its own column%s: %s%s%s; leave the schema out", format->name,
-                        n > 1 ? "s" : "", c->schema.fields[0].name, n > 1 ? ", " : "",
-                        n > 1 ? c->schema.fields[1].name : "");
-    return status;
-}
-
-static hac_status find_schema(hac_compiler *c, const hac_schema *header)
-{
-    bool schema_given = given(c->text->schema);
-    hac_input_format format = c->text->source.format;
-    if (hac_formats[format].columns != NULL)
-        return own_schema(c, &hac_formats[format]);
-    if (!schema_given && format == HAC_INPUT_LENGTHS)
-        return all_of_kind(HAC_KIND_BYTES, (const char *const[]){"record"}, 1, &c->schema, c->err);
-    if (!schema_given && format == HAC_INPUT_TYPEDBYTES)
-        return all_of_kind(HAC_KIND_STRING, (const char *const[]){"key", "value"}, 2, &c->schema, c->err);
-    bool names = header != NULL && header->n_fields <= HAC_COLUMNS_MAX;
-    if (!schema_given) {
-        if (names && (header->n_fields > 0 || format == HAC_INPUT_PARQUET)) /* a file may have rows only */
-            return copy_schema(header, 0, &c->schema, c->err);
-        if (header != NULL && !names) /* take_named() reports it */
-            return HAC_OK;
-        if (format == HAC_INPUT_JSONL && c->text->source.inferred)
-            return hac_fail(c->err, HAC_FAILED,
-                            "the input has no object to infer columns from; name them with --schema");
-        return hac_fail(
-            c->err, HAC_INVALID,
-            "--schema: say what columns there are, as in 'name:string,price:f64' (csv and tsv with "
-            "a header line need none)");
-    }
-    if (hac_schema_parse(c->text->schema, &c->schema, c->err) != HAC_OK)
-        return hac_error_prefix(c->err, "--schema");
-    if (!names || header->n_fields == 0)
-        return HAC_OK;
-    hac_status status = format == HAC_INPUT_JSONL ? HAC_OK : check_header(c, header);
-    return status == HAC_OK ? add_unlisted(c, header) : status;
-}
-
-/* ---- an input with more columns than a schema may have ---- */
-
-static void mark_named(hac_compiler *c, hac_node *node, const hac_schema *header, bool *ret)
-{
-    if (node == NULL || node->pass == c->pass)
-        return;
-    node->pass = c->pass;
-    int field = node->kind == HAC_NODE_COLUMN ? hac_schema_find(header, node->name, strlen(node->name)) : -1;
-    if (field >= 0)
-        ret[field] = true;
-    for (size_t i = 0; i < node->n_args; i++)
-        mark_named(c, node->args[i], header, ret);
-}
-
-/* Marks the columns that the query names. Returns false if --select has `*`, which is all columns. */
-static bool mark_all_named(hac_compiler *c, const hac_schema *header, bool *ret)
-{
-    bool star = false;
-    c->pass++;
-    mark_named(c, c->where, header, ret);
-    for (size_t i = 0; i < c->n_keys; i++)
-        mark_named(c, c->keys[i].node, header, ret);
-    for (size_t i = 0; i < c->n_selects; i++) {
-        mark_named(c, c->selects[i].node, header, ret);
-        star |= c->selects[i].node->kind == HAC_NODE_STAR;
-    }
-    for (size_t i = 0; i < c->n_orders; i++)
-        mark_named(c, c->orders[i].node, header, ret);
-    return !star;
-}
-
-/* Takes the columns that the query names, and as many others as fit, for messages about unknown names. */
-static hac_status take_named(hac_compiler *c, const hac_schema *header)
-{
-    size_t n = 0, others = HAC_COLUMNS_MAX;
-    if (c->schema.n_fields > 0 || header->n_fields == 0)
-        return HAC_OK;
-    hac_autofree bool *named = calloc(header->n_fields, sizeof *named);
-    hac_field *fields = calloc(HAC_COLUMNS_MAX, sizeof *fields);
-    if (named == NULL || fields == NULL) {
-        free(fields);
-        return hac_fail_no_memory(c->err);
-    }
-    c->schema = (hac_schema){fields, 0};
-    bool few = mark_all_named(c, header, named);
-    for (size_t i = 0; i < header->n_fields && few; i++) {
-        few = !named[i] || others > 0;
-        others -= named[i] && few;
-    }
-    if (!few)
-        return hac_fail(c->err, HAC_INVALID,
-                        "--schema: the input has %zu columns, of which at most %d can be read; name those "
-                        "that are needed",
-                        header->n_fields, HAC_COLUMNS_MAX);
-    for (size_t i = 0; i < header->n_fields; i++) {
-        if (!named[i] && others == 0)
-            continue;
-        others -= !named[i];
-        fields[n++] = header->fields[i];
-    }
-    c->schema.n_fields = n;
-    return HAC_OK;
-}
-
 static hac_status check_options(const hac_query_text *text, hac_error *err)
 {
     const hac_source_options *source = &text->source;
-    const char *const texts[] = {text->schema, text->where, text->group_by, text->select, text->order_by};
-    const char *const names[] = {"--schema", "--where", "--group-by", "--select", "--order-by"};
+    const char *const texts[][2] = {{"--schema", text->schema},     {"--where", text->where},
+                                    {"--group-by", text->group_by}, {"--having", text->having},
+                                    {"--select", text->select},     {"--order-by", text->order_by}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i] != NULL && strnlen(texts[i], HAC_EXPRESSION_MAX + 1) > HAC_EXPRESSION_MAX)
-            return hac_fail(err, HAC_INVALID, "%s: longer than %d bytes", names[i], HAC_EXPRESSION_MAX);
+        if (texts[i][1] != NULL && strnlen(texts[i][1], HAC_EXPRESSION_MAX + 1) > HAC_EXPRESSION_MAX)
+            return hac_fail(err, HAC_INVALID, "%s: longer than %d bytes", texts[i][0], HAC_EXPRESSION_MAX);
     if (source->format <= HAC_INPUT_NONE || source->format >= HAC_INPUT_END)
         return hac_fail(err, HAC_INVALID,
                         "--parse: the input's format is not known; give one of csv tsv jsonl lines words kv "
@@ -238,15 +55,17 @@ static hac_status parse_all(hac_compiler *c)
 {
     hac_status status = HAC_OK;
     hac_parser *p = &c->parser;
-    if (given(c->text->where))
+    if (hac_text_given(c->text->where))
         status = hac_parse_expression(p, &c->where_source, &c->where);
-    if (status == HAC_OK && given(c->text->group_by))
+    if (status == HAC_OK && hac_text_given(c->text->group_by))
         status =
             hac_parse_items(p, &c->group_source, HAC_ITEM_NAMES, HAC_QUERY_KEYS_MAX, c->keys, &c->n_keys);
-    if (status == HAC_OK && given(c->text->select))
+    if (status == HAC_OK && hac_text_given(c->text->having))
+        status = hac_parse_expression(p, &c->having_source, &c->having);
+    if (status == HAC_OK && hac_text_given(c->text->select))
         status = hac_parse_items(p, &c->select_source, select_flags(c), HAC_PROGRAM_OUTPUTS_MAX, c->selects,
                                  &c->n_selects);
-    if (status == HAC_OK && given(c->text->order_by))
+    if (status == HAC_OK && hac_text_given(c->text->order_by))
         status =
             hac_parse_items(p, &c->order_source, HAC_ITEM_DIRECTIONS, HAC_ORDER_MAX, c->orders, &c->n_orders);
     return status;
@@ -262,21 +81,27 @@ static void allow_names(hac_compiler *c, size_t n)
     c->checker.outputs_last = true;
 }
 
-static hac_status check_where(hac_compiler *c)
+static hac_status check_condition(hac_compiler *c, const hac_node *node, const hac_expr_source *source)
 {
     char type[HAC_VALUE_TYPE_NAME_MAX];
+    if (node->type.kind == HAC_KIND_BOOL || node->type.kind == HAC_KIND_NONE)
+        return HAC_OK;
+    return hac_expr_fail(source, 0, c->err, "a condition is true or false, and this is %s",
+                         hac_value_type_name(node->type, type));
+}
+
+static hac_status check_where(hac_compiler *c)
+{
     if (c->where == NULL)
         return HAC_OK;
     allow_names(c, c->n_keys + c->n_selects);
     if ((c->where = hac_check(&c->checker, c->where)) == NULL)
         return c->parser.status;
     if (c->where->aggregates)
-        return fail(c, find_aggregate(c->where), "'%s' aggregates rows, and --where tests each row by itself",
+        return fail(c, find_aggregate(c->where),
+                    "'%s' aggregates rows, and --where tests each row by itself; --having tests groups",
                     find_aggregate(c->where)->name);
-    if (c->where->type.kind != HAC_KIND_BOOL && c->where->type.kind != HAC_KIND_NONE)
-        return hac_expr_fail(&c->where_source, 0, c->err, "a condition is true or false, and this is %s",
-                             hac_value_type_name(c->where->type, type));
-    return HAC_OK;
+    return check_condition(c, c->where, &c->where_source);
 }
 
 static hac_status check_item(hac_compiler *c, hac_item *item)
@@ -490,7 +315,7 @@ static hac_status check_excluded(hac_compiler *c, const hac_item *star)
         if (hac_schema_find(&c->schema, star->excluded[i], strlen(star->excluded[i])) < 0)
             return hac_expr_fail(
                 star->source, star->first, c->err, "exclude: unknown column '%s'; %s", star->excluded[i],
-                hac_suggest_text(star->excluded[i], &c->schema, c->schema.n_fields, header_name, there));
+                hac_suggest_text(star->excluded[i], &c->schema, c->schema.n_fields, hac_field_name, there));
     return HAC_OK;
 }
 
@@ -588,24 +413,64 @@ static hac_status make_distinct(hac_compiler *c)
     return HAC_OK;
 }
 
-/* ---- order by ---- */
+/* ---- hidden columns ---- */
 
-/* Orders by a node, which becomes a hidden column if no column has its values. */
-static hac_status order_by(hac_compiler *c, const hac_item *item)
+/* The index of the column with the item's values, which becomes a hidden column if there is none. */
+static hac_status column_of(hac_compiler *c, const hac_item *item, uint16_t *ret)
 {
     size_t column = 0;
     while (column < c->n_outputs && !hac_node_equal(c->outputs[column].node, item->node))
         column++;
-    for (size_t i = 0; i < c->n_order; i++)
-        if (c->order[i].column == column)
-            return HAC_OK; /* a column that was there before decides the order */
     if (column == HAC_PROGRAM_OUTPUTS_MAX)
         return hac_expr_fail(item->source, item->first, c->err, "more than %d columns",
                              HAC_PROGRAM_OUTPUTS_MAX);
     if (column == c->n_outputs)
         c->outputs[c->n_outputs++] = (hac_output_column){item->node, "", false};
-    c->order[c->n_order++] = (hac_order_item){(uint16_t)column, item->descending};
+    *ret = (uint16_t)column;
     return HAC_OK;
+}
+
+/* ---- having ---- */
+
+/* A name is a key, else an item of select, else a column, which must then be the argument of an aggregate. */
+static void allow_groups(hac_compiler *c)
+{
+    allow_names(c, c->n_keys + c->n_selects);
+    for (size_t i = 0; i < c->n_keys; i++)
+        if (c->names[i].name == NULL && c->keys[i].node->kind == HAC_NODE_COLUMN)
+            c->names[i].name = c->keys[i].node->name;
+    c->checker.outputs_last = false;
+}
+
+static hac_status make_having(hac_compiler *c)
+{
+    if (c->having == NULL)
+        return HAC_OK;
+    allow_groups(c);
+    hac_node *node = hac_check(&c->checker, c->having);
+    c->checker.outputs = NULL;
+    c->checker.n_outputs = 0;
+    if (node == NULL)
+        return c->parser.status;
+    hac_status status = check_condition(c, node, &c->having_source);
+    if (node->type.kind == HAC_KIND_NONE)
+        node->type = HAC_TYPE(BOOL); /* null is true for no group */
+    const hac_item item = {.node = node, .source = &c->having_source};
+    return status == HAC_OK ? column_of(c, &item, &c->having_output) : status;
+}
+
+/* ---- order by ---- */
+
+static hac_status order_by(hac_compiler *c, const hac_item *item)
+{
+    uint16_t column;
+    hac_status status = column_of(c, item, &column);
+    for (size_t i = 0; status == HAC_OK && i < c->n_order; i++)
+        if (c->order[i].column == column)
+            return HAC_OK; /* a column that was there before decides the order */
+    if (status == HAC_OK)
+        c->order[c->n_order++] = (hac_order_item){column, item->descending};
+    return status;
 }
 
 /* Nulls come last in both directions. `a nulls first` orders by `a is not null` before it. */
@@ -734,7 +599,7 @@ static hac_status collect_inputs(hac_compiler *c)
 static hac_status analyse(hac_compiler *c)
 {
     c->checker = (hac_checker){.parser = &c->parser, .schema = &c->schema};
-    c->aggregated = c->n_keys > 0;
+    c->aggregated = c->n_keys > 0 || c->having != NULL;
     c->pass++;
     for (size_t i = 0; i < c->n_orders; i++)
         c->aggregated |= calls_aggregate(c, c->orders[i].node);
@@ -748,17 +613,19 @@ static hac_status analyse(hac_compiler *c)
     if (status == HAC_OK)
         status = make_distinct(c);
     if (status == HAC_OK)
+        status = make_having(c);
+    if (status == HAC_OK)
         status = make_order(c);
     return status == HAC_OK && c->aggregated ? collect_inputs(c) : status;
 }
 
 static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *query)
 {
-    hac_status status = find_schema(c, header);
+    hac_status status = hac_compile_schema(c, header);
     if (status == HAC_OK)
         status = parse_all(c);
     if (status == HAC_OK)
-        status = take_named(c, header);
+        status = hac_compile_named_columns(c, header);
     if (status == HAC_OK)
         status = analyse(c);
     if (status == HAC_OK)
@@ -782,9 +649,11 @@ static hac_compiler *compiler_new(const hac_query_text *text, hac_error *err)
     c->text = text;
     c->err = err;
     c->arena.limit = ARENA_BYTES;
+    c->having_output = HAC_QUERY_NO_OUTPUT;
     c->parser = (hac_parser){.arena = &c->arena, .err = err};
     c->where_source = source_of("--where", text->where);
     c->group_source = source_of("--group-by", text->group_by);
+    c->having_source = source_of("--having", text->having);
     c->select_source = source_of("--select", text->select);
     c->order_source = source_of("--order-by", text->order_by);
     return c;
@@ -823,8 +692,8 @@ bool hac_query_text_aggregates(const hac_query_text *text)
     hac_compiler *c = compiler_new(text, &unused);
     if (c == NULL)
         return false;
-    bool aggregates =
-        check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK && (c->n_keys > 0 || text->distinct);
+    bool aggregates = check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK &&
+                      (c->n_keys > 0 || c->having != NULL || text->distinct);
     c->pass++;
     for (size_t i = 0; i < c->n_selects; i++)
         aggregates |= calls_aggregate(c, c->selects[i].node);
@@ -848,7 +717,8 @@ static bool names_other(hac_compiler *c, const hac_node *node)
 
 static bool any_names_other(hac_compiler *c)
 {
-    bool other = (c->n_selects == 0 && c->n_keys == 0) || (c->where != NULL && names_other(c, c->where));
+    bool other = (c->n_selects == 0 && c->n_keys == 0) || (c->where != NULL && names_other(c, c->where)) ||
+                 (c->having != NULL && names_other(c, c->having));
     for (size_t i = 0; i < c->n_keys && !other; i++)
         other = names_other(c, c->keys[i].node);
     for (size_t i = 0; i < c->n_selects && !other; i++)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of one compilation: reading the texts (compile.c), and making the query (compile_programs.c). */
+/* The state of one compilation: the columns of its source (compile_schema.c), reading the
+ * texts (compile.c), and making the query (compile_programs.c). */
 #ifndef EXPR_COMPILE_H
 #define EXPR_COMPILE_H
+
+#include <string.h>
 
 #include "expr/query.h"
 #include "language/check.h"
@@ -21,10 +24,10 @@ typedef struct hac_compiler {
     hac_parser parser;
     hac_checker checker;
     hac_schema schema; /* all columns of the source */
-    hac_expr_source where_source, group_source, select_source, order_source;
+    hac_expr_source where_source, group_source, having_source, select_source, order_source;
     uint32_t pass;
 
-    hac_node *where; /* NULL: none */
+    hac_node *where, *having; /* NULL: none */
     /* What a name may stand for: the keys, then the items of select. */
     hac_item names[HAC_QUERY_KEYS_MAX + HAC_PROGRAM_OUTPUTS_MAX];
     hac_item keys[HAC_QUERY_KEYS_MAX], selects[HAC_PROGRAM_OUTPUTS_MAX], orders[HAC_ORDER_MAX];
@@ -36,10 +39,27 @@ typedef struct hac_compiler {
     size_t left_out; /* columns that `*` leaves out */
     hac_order_item order[HAC_ORDER_MAX];
     size_t n_order;
+    uint16_t having_output; /* HAC_QUERY_NO_OUTPUT: none */
     /* The inputs of `finals`: the keys, then the distinct aggregates. */
     hac_node *inputs[HAC_PROGRAM_INPUTS_MAX];
     size_t n_inputs;
 } hac_compiler;
+
+/* Whether the user gave the text: it has more than blanks. */
+static inline bool hac_text_given(const char *text)
+{
+    return text != NULL && text[strspn(text, " \t\r\n\v\f")] != '\0';
+}
+
+/* The name of field `i` of the hac_schema `list`, for hac_suggest_text. */
+const char *hac_field_name(const void *list, size_t i);
+
+/* Sets compiler->schema, from --schema, the format, and what the source says (NULL: nothing). It stays empty
+ * if the source has more columns than a schema may have: hac_compile_named_columns takes some of them. */
+HAC_MUST_USE hac_status hac_compile_schema(hac_compiler *compiler, const hac_schema *header);
+/* Takes the columns that the parsed query names, and as many others as fit, for messages about unknown
+ * names. */
+HAC_MUST_USE hac_status hac_compile_named_columns(hac_compiler *compiler, const hac_schema *header);
 
 /* Makes the columns, the programs and the rest of the query. */
 HAC_MUST_USE hac_status hac_compile_query(hac_compiler *compiler, hac_query *query);

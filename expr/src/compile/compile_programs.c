@@ -209,6 +209,7 @@ static hac_status set_outputs(hac_compiler *c, hac_query *query)
         return hac_fail_no_memory(c->err);
     query->outputs.n_fields = c->n_outputs;
     query->n_visible = c->n_visible;
+    query->having = c->having_output;
     for (size_t i = 0; i < c->n_outputs; i++) {
         strncpy(query->outputs.fields[i].name, c->outputs[i].name, HAC_FIELD_NAME_MAX - 1);
         query->outputs.fields[i].type = c->outputs[i].node->type;

@@ -443,6 +443,54 @@ static void test_positions(void **state)
     hac_query_free(query);
 }
 
+/* The hidden column that --having tests; a column with the same values is that column. */
+static void test_having(void **state)
+{
+    static const struct {
+        const char *group_by, *having, *select, *expected;
+        int output; /* -1: none */
+    } cases[] = {
+        {"s", NULL, "count()", NULL, -1},
+        {"s", "  ", "count()", NULL, -1},
+        {"s", "count() > 1", "count() as n", NULL, 2},
+        {"s", "count() > 1", "count() > 1 as many", NULL, 1},
+        {"s", "n > 1", "count() as n", NULL, 2},
+        {"s", "max(i8) > 1", "max(i8) as i8", NULL, 2}, /* inside of max it is the column */
+        {"s", "i8 > 1", "max(i8) as i8", NULL, 2},      /* outside it is the item */
+        {"i8", "i8 > 1", "-i8 as i8", "two columns are called 'i8'", -1},
+        {"", "null", "count()", NULL, 1},
+        {"", "true", "1 as one", NULL, 1},
+        {"s", "i8 > 1", "count()", "--having: character 1: 'i8' has many values in a group", -1},
+        {"", "s = 'x'", "s", "--select: character 1: 's' has many values in a group", -1},
+        {"s", "count()", "s", "--having: character 1: a condition is true or false, and this is i64", -1},
+        {"s", "max(n) > 1", "count() as n", "--having: character 1: an aggregate inside of 'max'", -1},
+        {"s", "count() >", "s", "--having: character 10: expected", -1},
+        {"s", "count(), s", "s", "--having: character 8: expected", -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hac_query_text text = {.schema = "s:string,i8:i8",
+                                     .group_by = cases[i].group_by,
+                                     .having = cases[i].having,
+                                     .select = cases[i].select,
+                                     .limit = UINT64_MAX,
+                                     .source = {.format = HAC_INPUT_CSV}};
+        hac_query *query = NULL;
+        hac_error err = HAC_ERROR_NONE;
+        hac_status status = hac_query_compile(&text, NULL, &query, &err);
+        if (cases[i].expected != NULL) {
+            assert_int_equal(status, HAC_INVALID);
+            if (strstr(err.message, cases[i].expected) == NULL)
+                fail_msg("%zu: %s", i, err.message);
+            continue;
+        }
+        if (status != HAC_OK)
+            fail_msg("%zu: %s", i, err.message);
+        assert_int_equal(query->having, cases[i].output < 0 ? HAC_QUERY_NO_OUTPUT : cases[i].output);
+        hac_query_free(query);
+    }
+}
+
 /* Constants are folded, their conversion included. An operation that fails is not folded. */
 static void test_folding(void **state)
 {
@@ -546,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_parquet_output),
         cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_having),
         cmocka_unit_test(test_folding),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_many_columns),

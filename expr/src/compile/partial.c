@@ -37,10 +37,10 @@ typedef struct items {
 } items;
 
 typedef struct work {
-    items keys, select, order;
+    items keys, having, select, order;
     hac_partial *partial;
     hac_text values[HAC_PARTIAL_VALUES]; /* the calls that are columns "#0", "#1" … of the parts */
-    hac_text part_select, select_out, part_group_by, group_by_out, order_out;
+    hac_text part_select, select_out, part_group_by, group_by_out, having_out, order_out;
 } work;
 
 static hac_status unsupported(hac_error *err)
@@ -256,8 +256,8 @@ static hac_status rewrite_aggregate(work *w, const hac_aggregate_info *info, con
 
 /* ---- expressions of the whole ---- */
 
-/* A token outside of aggregates may be a key, an output that --order-by names, or something that does not
- * depend on rows. */
+/* A token outside of aggregates may be a key, an output that --order-by or --having names, or something that
+ * does not depend on rows. */
 static hac_status rewrite_token(const work *w, const item *in, const hac_token *token, hac_text *out,
                                 hac_error *err)
 {
@@ -270,7 +270,8 @@ static hac_status rewrite_token(const work *w, const item *in, const hac_token *
     if (name == NULL)
         return hac_fail_no_memory(err);
     const item *key = find_named(&w->keys, name);
-    bool output = in->of == &w->order.tokens && find_named(&w->select, name) != NULL;
+    bool later = in->of == &w->order.tokens || in->of == &w->having.tokens;
+    bool output = later && find_named(&w->select, name) != NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (hac_token_is_word(token, words[i])) {
             hac_text_add(out, words[i]);
@@ -341,6 +342,15 @@ static hac_status check_names(const work *w, hac_error *err)
     return HAC_OK;
 }
 
+/* --having is one expression, without a name or a direction. */
+static hac_status write_having(work *w, hac_error *err)
+{
+    const item *condition = &w->having.list[0];
+    if (w->having.n > 1 || condition->named || condition->direction)
+        return unsupported(err);
+    return rewrite(w, condition, &w->having_out, err);
+}
+
 static hac_status write_groups(work *w, hac_error *err)
 {
     hac_status status = HAC_OK;
@@ -362,6 +372,8 @@ static hac_status write_groups(work *w, hac_error *err)
         hac_text_add(&w->select_out, " as ");
         add_name(&w->select_out, s->name);
     }
+    if (status == HAC_OK && w->having.n > 0)
+        status = write_having(w, err);
     for (size_t i = 0; i < w->order.n && status == HAC_OK; i++) {
         hac_text_add(&w->order_out, i > 0 ? ", " : "");
         status = rewrite(w, &w->order.list[i], &w->order_out, err);
@@ -407,6 +419,8 @@ static hac_status take_texts(work *w, hac_error *err)
     if (status == HAC_OK)
         status = take(&w->group_by_out, &w->partial->group_by, err);
     if (status == HAC_OK)
+        status = take(&w->having_out, &w->partial->having, err);
+    if (status == HAC_OK)
         status = take(&w->select_out, &w->partial->select, err);
     return status == HAC_OK ? take(&w->order_out, &w->partial->order_by, err) : status;
 }
@@ -422,6 +436,7 @@ static void work_free(work *w)
     if (w == NULL)
         return;
     items_clear(&w->keys);
+    items_clear(&w->having);
     items_clear(&w->select);
     items_clear(&w->order);
     for (size_t i = 0; i < HAC_PARTIAL_VALUES; i++)
@@ -430,13 +445,14 @@ static void work_free(work *w)
     hac_text_clear(&w->select_out);
     hac_text_clear(&w->part_group_by);
     hac_text_clear(&w->group_by_out);
+    hac_text_clear(&w->having_out);
     hac_text_clear(&w->order_out);
     free(w);
 }
 HAC_DEFINE_CLEANUP(work *, work_free)
 
-hac_status hac_partial_make(const char *group_by, const char *select, const char *order_by, hac_partial *ret,
-                            hac_error *err)
+hac_status hac_partial_make(const char *group_by, const char *having, const char *select,
+                            const char *order_by, hac_partial *ret, hac_error *err)
 {
     hac_cleanup(work_free_cleanup) work *w = calloc(1, sizeof *w);
     *ret = (hac_partial){.rows = false};
@@ -445,12 +461,14 @@ hac_status hac_partial_make(const char *group_by, const char *select, const char
     w->partial = ret;
     hac_status status = read_items(group_by, &w->keys, err);
     if (status == HAC_OK)
+        status = read_items(having, &w->having, err);
+    if (status == HAC_OK)
         status = read_items(select, &w->select, err);
     if (status == HAC_OK)
         status = read_items(order_by, &w->order, err);
     if (status != HAC_OK)
         return status;
-    if (w->keys.n == 0 && !has_aggregates(&w->select) && !has_aggregates(&w->order)) {
+    if (w->keys.n == 0 && w->having.n == 0 && !has_aggregates(&w->select) && !has_aggregates(&w->order)) {
         status = write_rows(w, select != NULL ? select : "*", w->order.n > 0 ? order_by : NULL, err);
     } else {
         status = check_names(w, err);
@@ -466,6 +484,7 @@ void hac_partial_clear(hac_partial *partial)
     free(partial->part_select);
     free(partial->part_order_by);
     free(partial->group_by);
+    free(partial->having);
     free(partial->select);
     free(partial->order_by);
     *partial = (hac_partial){.rows = false};

@@ -48,7 +48,7 @@ static void two_steps(void **state)
         const query_case *c = &cases[i];
         hac_partial partial;
         hac_error err = HAC_ERROR_NONE;
-        assert_int_equal(hac_partial_make(c->group_by, c->select, c->order_by, &partial, &err), HAC_OK);
+        assert_int_equal(hac_partial_make(c->group_by, NULL, c->select, c->order_by, &partial, &err), HAC_OK);
         assert_text(partial.part_group_by, c->part_group_by);
         assert_text(partial.part_select, c->part_select);
         assert_text(partial.part_order_by, c->part_order_by);
@@ -60,11 +60,31 @@ static void two_steps(void **state)
     }
 }
 
+/* --having tests the groups of the whole: keys, names of --select, aggregates that are not selected. */
+static void having(void **state)
+{
+    (void)state;
+    hac_partial partial;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_partial_make("a", "s > 1 and max(y) > a", "sum(x) as s", NULL, &partial, &err),
+                     HAC_OK);
+    assert_text(partial.part_select, "sum(x) as \"#0\", max(y) as \"#1\"");
+    assert_text(partial.select, "sum(\"#0\") as \"s\"");
+    assert_text(partial.having, "\"s\" > 1 and max(\"#1\") > \"a\"");
+    hac_partial_clear(&partial);
+    assert_int_equal(hac_partial_make(NULL, "count() > 3", "1 as one", NULL, &partial, &err), HAC_OK);
+    assert_text(partial.part_select, "count() as \"#0\"");
+    assert_text(partial.having, "sum(\"#0\") > 3");
+    assert_false(partial.rows);
+    hac_partial_clear(&partial);
+}
+
 /* A query whose merged result is not certain is refused. */
 static void refused(void **state)
 {
     (void)state;
-    static const char *const cases[][3] = {
+    static const char *const cases[][4] = {
+        /* group by, select, order by, having */
         {NULL, "count(distinct x)", NULL},
         {NULL, "count_distinct(x)", NULL},
         {NULL, "first(x)", NULL},
@@ -80,12 +100,16 @@ static void refused(void **state)
         {"a", "b as a, count()", NULL},
         {"a", "count()", "top_k(x, 2)"},
         {NULL, "case when sum(x) > 1 then 1 end", NULL},
+        {"a", "count()", NULL, "avg(x) > 1"},
+        {"a", "count()", NULL, "count() > 1 as b"},
+        {"a", "count()", NULL, "b > 1"},
         {NULL, "a,", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hac_partial partial;
         hac_error err = HAC_ERROR_NONE;
-        hac_status status = hac_partial_make(cases[i][0], cases[i][1], cases[i][2], &partial, &err);
+        hac_status status =
+            hac_partial_make(cases[i][0], cases[i][3], cases[i][1], cases[i][2], &partial, &err);
         if (i + 1 < sizeof cases / sizeof *cases)
             assert_int_equal(status, HAC_UNSUPPORTED);
         else
@@ -99,7 +123,8 @@ static void uses(void **state)
     (void)state;
     hac_partial partial;
     hac_error err = HAC_ERROR_NONE;
-    assert_int_equal(hac_partial_make("k", "sum(a), count(a), sum(b), max(c)", NULL, &partial, &err), HAC_OK);
+    assert_int_equal(hac_partial_make("k", NULL, "sum(a), count(a), sum(b), max(c)", NULL, &partial, &err),
+                     HAC_OK);
     static const hac_partial_use want[] = {HAC_PARTIAL_SUM, HAC_PARTIAL_EXACT, HAC_PARTIAL_SUM,
                                            HAC_PARTIAL_EXACT};
     assert_int_equal(partial.n_values, 4);
@@ -112,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_steps),
+        cmocka_unit_test(having),
         cmocka_unit_test(refused),
         cmocka_unit_test(uses),
     };

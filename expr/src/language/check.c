@@ -521,6 +521,17 @@ static bool check_arguments(hac_checker *c, hac_node *node)
     return true;
 }
 
+/* An aggregate is of rows: names inside of it are columns first, as in `max(price) as price … order by
+ * max(price)`. */
+static bool check_aggregated(hac_checker *c, hac_node *node)
+{
+    bool last = c->outputs_last;
+    c->outputs_last = true;
+    bool good = check_arguments(c, node);
+    c->outputs_last = last;
+    return good;
+}
+
 static hac_node *check_call(hac_checker *c, hac_node *node)
 {
     if (!rewrite_count(c, node))
@@ -529,7 +540,7 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     if (row == NULL)
         return no_function(c, node);
     bool aggregate = hac_is_aggregate(row);
-    if (!check_arguments(c, node))
+    if (!(aggregate ? check_aggregated(c, node) : check_arguments(c, node)))
         return NULL;
     for (size_t i = 0; aggregate && i < node->n_args; i++)
         if (node->args[i]->aggregates)

@@ -356,7 +356,7 @@ static void test_sql_words(void **state)
         {"i8 FROM t",
          "--select: character 4: expected an operator, 'as', ',' or the end, found 'FROM'; input files"},
         {"sum(i8) having 1", "--select: character 9: expected an operator, 'as', ',' or the end, found "
-                             "'having'; there is no HAVING"},
+                             "'having'; the condition on groups goes to --having"},
     };
     (void)state;
     check_bad(cases, sizeof cases / sizeof *cases);

@@ -6,7 +6,7 @@
  *   format(1) flags(1) length(2) of the input options, and their bytes (base/input_options.h)
  *   output format(1) compression(1) row group bytes(8) rows(8) block bytes(8) limit(8)
  *   schema columns(2), lengths: their widths(1) …; columns(2): position(2) type(3) inferred(1) name …
- *   outputs(2), visible(2): type(3) name …
+ *   outputs(2), visible(2), having(2): type(3) name …
  *   keys(2), aggregates(2): function(1) argument(2) second(2) type(3) k(4) low(8) high(8) …
  *   order(2): column(2) descending(1) …
  *   the programs: filter, if any; rows; finals, if any
@@ -21,7 +21,7 @@
 #include "query_verify.h"
 
 #define MAGIC   "hacq"
-#define VERSION 5
+#define VERSION 6
 
 enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_FLAGS = 15 };
 
@@ -107,6 +107,7 @@ static void put_columns(const hac_query *query, hac_text *text)
     }
     put(text, query->outputs.n_fields, 2);
     put(text, query->n_visible, 2);
+    put(text, query->having, 2);
     for (size_t i = 0; i < query->outputs.n_fields; i++) {
         put_type(text, query->outputs.fields[i].type);
         put_name(text, query->outputs.fields[i].name);
@@ -307,6 +308,7 @@ static bool take_outputs(query_reader *r, hac_query *query)
 {
     size_t n = take_count(r, HAC_PROGRAM_OUTPUTS_MAX);
     query->n_visible = take_count(r, n);
+    query->having = (uint16_t)take(r, 2);
     query->outputs.fields = zeroed(r, n, sizeof *query->outputs.fields);
     if (query->outputs.fields == NULL)
         return false;

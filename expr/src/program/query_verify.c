@@ -163,6 +163,10 @@ static hac_status verify_outputs(const hac_query *query, hac_error *err)
         if ((field->name[0] != '\0') != (i < query->n_visible) || !hac_value_type_valid(field->type))
             return wrong(err, "the name or type of output %zu", i);
     }
+    if (query->having != HAC_QUERY_NO_OUTPUT &&
+        (!query->aggregates || query->having >= query->outputs.n_fields ||
+         !is(query->outputs.fields[query->having].type, HAC_KIND_BOOL)))
+        return wrong(err, "groups chosen by output %u", query->having);
     for (size_t i = 0; i < query->n_order; i++)
         if (query->order[i].column >= query->outputs.n_fields)
             return wrong(err, "ordered by output %u", query->order[i].column);

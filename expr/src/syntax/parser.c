@@ -64,7 +64,7 @@ static const char *instead_of_sql(const hac_parser *p)
         {"rlike", "; write regexp_matches(a, 'pattern')"},
         {"regexp", "; write regexp_matches(a, 'pattern')"},
         {"similar", "; write regexp_matches(a, 'pattern')"},
-        {"having", "; there is no HAVING: query the result again, with --where"},
+        {"having", "; the condition on groups goes to --having"},
         {"over", "; there are no window functions"},
         {"from", "; input files stand beside the options, not in an expression"},
         {"where", "; the condition goes to --where"},

@@ -340,7 +340,7 @@ static bool take_any(sql_parser *p, bool *from)
                 return false;
             return take_clause(p, (hac_sql_clause)i);
         }
-    return unexpected(p, "WHERE, GROUP BY, ORDER BY, LIMIT or the end");
+    return unexpected(p, "WHERE, GROUP BY, HAVING, ORDER BY, LIMIT or the end");
 }
 
 /* DISTINCT and ALL of SELECT. */

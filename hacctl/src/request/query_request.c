@@ -265,6 +265,7 @@ static void take_texts(hac_query_options *options, const hac_args *args, const h
     options->group_by = either(args, HAC_OPT_GROUP_BY, from->group_by);
     options->select = either(args, HAC_OPT_SELECT, from->select);
     options->order_by = either(args, HAC_OPT_ORDER_BY, from->order_by);
+    options->having = args->values[HAC_OPT_HAVING];
     options->distinct = hac_args_has(args, HAC_OPT_DISTINCT);
     options->engine = (hac_engine)hac_args_choice(args, HAC_OPT_ENGINE);
     const char *hot = args->values[HAC_OPT_HOT_KEYS];
@@ -587,8 +588,9 @@ hac_status hac_query_request_splice(hac_query_request *request, const char *comm
 /* Takes the texts of a SQL statement, in place of the options of a query. */
 static hac_status take_sql(hac_query_request *request, const hac_line *line, const char *text, hac_error *err)
 {
-    const hac_option_set same = HAC_OPTION_SET(HAC_OPT_WHERE, HAC_OPT_GROUP_BY, HAC_OPT_SELECT,
-                                               HAC_OPT_ORDER_BY, HAC_OPT_LIMIT, HAC_OPT_DISTINCT);
+    const hac_option_set same =
+        HAC_OPTION_SET(HAC_OPT_WHERE, HAC_OPT_GROUP_BY, HAC_OPT_HAVING, HAC_OPT_SELECT, HAC_OPT_ORDER_BY,
+                       HAC_OPT_LIMIT, HAC_OPT_DISTINCT);
     hac_status status = hac_args_refuse(line->args, line->command, same,
                                         "not possible beside SQL, which has a clause for it", err);
     if (status == HAC_OK)

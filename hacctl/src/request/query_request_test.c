@@ -269,14 +269,15 @@ static void messages_of_named_jobs(void **state)
 static void values(void **state)
 {
     (void)state;
-    const hac_query_options *o =
-        GOOD("a.csv", "--schema", "a:i64", "--where", "a > 1", "--group-by", "a", "--select", "count() as n",
-             "--order-by", "n desc", "--limit", "10", "--delimiter", ";", "--no-header", "--null", "NA",
-             "--on-error", "skip", "--engine", "device", "--hot-keys", "on", "--sample", "2.5", "--hot-share",
-             "7%", "--work-groups", "30", "--work-items", "256", "--determinism", "fast");
+    const hac_query_options *o = GOOD(
+        "a.csv", "--schema", "a:i64", "--where", "a > 1", "--group-by", "a", "--having", "n > 1", "--select",
+        "count() as n", "--order-by", "n desc", "--limit", "10", "--delimiter", ";", "--no-header", "--null",
+        "NA", "--on-error", "skip", "--engine", "device", "--hot-keys", "on", "--sample", "2.5",
+        "--hot-share", "7%", "--work-groups", "30", "--work-items", "256", "--determinism", "fast");
     assert_string_equal(o->schema, "a:i64");
     assert_string_equal(o->where, "a > 1");
     assert_string_equal(o->group_by, "a");
+    assert_string_equal(o->having, "n > 1");
     assert_string_equal(o->select, "count() as n");
     assert_string_equal(o->order_by, "n desc");
     assert_int_equal(o->limit, 10);

@@ -65,7 +65,7 @@ static hac_status convert(hac_cli *cli, hac_query_request *request, conversion *
 {
     hac_wait wait;
     hac_query_options options = request->options;
-    options.where = options.group_by = options.order_by = NULL;
+    options.where = options.group_by = options.having = options.order_by = NULL;
     options.select = "*";
     options.distinct = 0;
     options.limit = UINT64_MAX;

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the columns of a query's source. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "base/suggest.h"
+#include "compile.h"
+
+/* ---- the columns of the source ---- */
+
+static hac_status all_of_kind(hac_kind kind, const char *const *names, size_t n, hac_schema *ret,
+                              hac_error *err)
+{
+    hac_field *fields = calloc(n, sizeof *fields);
+    if (fields == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        strncpy(fields[i].name, names[i], sizeof fields[i].name - 1);
+        fields[i].type = (hac_value_type){.kind = (uint8_t)kind};
+    }
+    *ret = (hac_schema){fields, n};
+    return HAC_OK;
+}
+
+/* Copies a schema, with room for more fields. */
+static hac_status copy_schema(const hac_schema *from, size_t more, hac_schema *ret, hac_error *err)
+{
+    hac_field *fields = calloc(from->n_fields + more + 1, sizeof *fields);
+    if (fields == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(fields, from->fields, from->n_fields * sizeof *fields);
+    *ret = (hac_schema){fields, from->n_fields};
+    return HAC_OK;
+}
+
+const char *hac_field_name(const void *list, size_t i)
+{
+    return ((const hac_schema *)list)->fields[i].name;
+}
+
+static hac_status check_header(hac_compiler *c, const hac_schema *header)
+{
+    char there[HAC_SUGGEST_TEXT_MAX];
+    for (size_t i = 0; i < c->schema.n_fields; i++) {
+        const char *name = c->schema.fields[i].name;
+        if (hac_schema_find(header, name, strlen(name)) < 0)
+            return hac_fail(c->err, HAC_INVALID, "--schema: the input has no column '%s'; %s", name,
+                            hac_suggest_text(name, header, header->n_fields, hac_field_name, there));
+    }
+    return HAC_OK;
+}
+
+/* Adds the columns that --schema does not list: in the source's order, with the types that they have there. A
+ * schema that lists all of them keeps its own order. */
+static hac_status add_unlisted(hac_compiler *c, const hac_schema *found)
+{
+    hac_schema listed = c->schema;
+    size_t n = 0;
+    for (size_t i = 0; i < found->n_fields; i++)
+        n += hac_schema_find(&listed, found->fields[i].name, strlen(found->fields[i].name)) < 0;
+    if (n == 0)
+        return HAC_OK;
+    if (n + listed.n_fields > HAC_COLUMNS_MAX)
+        return hac_fail(
+            c->err, HAC_INVALID,
+            "--schema: there are %zu columns with those of the input; up to %d can be read: select "
+            "those that are needed, and list them",
+            n + listed.n_fields, HAC_COLUMNS_MAX);
+    c->schema = (hac_schema){0};
+    hac_status status = copy_schema(found, listed.n_fields, &c->schema, c->err);
+    for (size_t i = 0; i < listed.n_fields && status == HAC_OK; i++) {
+        int at = hac_schema_find(&c->schema, listed.fields[i].name, strlen(listed.fields[i].name));
+        c->schema.fields[at >= 0 ? (size_t)at : c->schema.n_fields++] = listed.fields[i];
+    }
+    hac_schema_clear(&listed);
+    return status;
+}
+
+/* Of a format that always has the same columns. */
+static hac_status own_schema(hac_compiler *c, const hac_format_info *format)
+{
+    hac_status status = hac_schema_parse(format->columns, &c->schema, c->err);
+    size_t n = c->schema.n_fields;
+    if (status == HAC_OK && hac_text_given(c->text->schema))
+        return hac_fail(c->err, HAC_INVALID,
+                        "--schema: %s has its own column%s: %s%s%s; leave the schema out", format->name,
+                        n > 1 ? "s" : "", c->schema.fields[0].name, n > 1 ? ", " : "",
+                        n > 1 ? c->schema.fields[1].name : "");
+    return status;
+}
+
+hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
+{
+    bool schema_given = hac_text_given(c->text->schema);
+    hac_input_format format = c->text->source.format;
+    if (hac_formats[format].columns != NULL)
+        return own_schema(c, &hac_formats[format]);
+    if (!schema_given && format == HAC_INPUT_LENGTHS)
+        return all_of_kind(HAC_KIND_BYTES, (const char *const[]){"record"}, 1, &c->schema, c->err);
+    if (!schema_given && format == HAC_INPUT_TYPEDBYTES)
+        return all_of_kind(HAC_KIND_STRING, (const char *const[]){"key", "value"}, 2, &c->schema, c->err);
+    bool names = header != NULL && header->n_fields <= HAC_COLUMNS_MAX;
+    if (!schema_given) {
+        if (names && (header->n_fields > 0 || format == HAC_INPUT_PARQUET)) /* a file may have rows only */
+            return copy_schema(header, 0, &c->schema, c->err);
+        if (header != NULL && !names) /* hac_compile_named_columns reports it */
+            return HAC_OK;
+        if (format == HAC_INPUT_JSONL && c->text->source.inferred)
+            return hac_fail(c->err, HAC_FAILED,
+                            "the input has no object to infer columns from; name them with --schema");
+        return hac_fail(
+            c->err, HAC_INVALID,
+            "--schema: say what columns there are, as in 'name:string,price:f64' (csv and tsv with "
+            "a header line need none)");
+    }
+    if (hac_schema_parse(c->text->schema, &c->schema, c->err) != HAC_OK)
+        return hac_error_prefix(c->err, "--schema");
+    if (!names || header->n_fields == 0)
+        return HAC_OK;
+    hac_status status = format == HAC_INPUT_JSONL ? HAC_OK : check_header(c, header);
+    return status == HAC_OK ? add_unlisted(c, header) : status;
+}
+
+/* ---- an input with more columns than a schema may have ---- */
+
+static void mark_named(hac_compiler *c, hac_node *node, const hac_schema *header, bool *ret)
+{
+    if (node == NULL || node->pass == c->pass)
+        return;
+    node->pass = c->pass;
+    int field = node->kind == HAC_NODE_COLUMN ? hac_schema_find(header, node->name, strlen(node->name)) : -1;
+    if (field >= 0)
+        ret[field] = true;
+    for (size_t i = 0; i < node->n_args; i++)
+        mark_named(c, node->args[i], header, ret);
+}
+
+/* Marks the columns that the query names. Returns false if --select has `*`, which is all columns. */
+static bool mark_all_named(hac_compiler *c, const hac_schema *header, bool *ret)
+{
+    bool star = false;
+    c->pass++;
+    mark_named(c, c->where, header, ret);
+    mark_named(c, c->having, header, ret);
+    for (size_t i = 0; i < c->n_keys; i++)
+        mark_named(c, c->keys[i].node, header, ret);
+    for (size_t i = 0; i < c->n_selects; i++) {
+        mark_named(c, c->selects[i].node, header, ret);
+        star |= c->selects[i].node->kind == HAC_NODE_STAR;
+    }
+    for (size_t i = 0; i < c->n_orders; i++)
+        mark_named(c, c->orders[i].node, header, ret);
+    return !star;
+}
+
+hac_status hac_compile_named_columns(hac_compiler *c, const hac_schema *header)
+{
+    size_t n = 0, others = HAC_COLUMNS_MAX;
+    if (c->schema.n_fields > 0 || header->n_fields == 0)
+        return HAC_OK;
+    hac_autofree bool *named = calloc(header->n_fields, sizeof *named);
+    hac_field *fields = calloc(HAC_COLUMNS_MAX, sizeof *fields);
+    if (named == NULL || fields == NULL) {
+        free(fields);
+        return hac_fail_no_memory(c->err);
+    }
+    c->schema = (hac_schema){fields, 0};
+    bool few = mark_all_named(c, header, named);
+    for (size_t i = 0; i < header->n_fields && few; i++) {
+        few = !named[i] || others > 0;
+        others -= named[i] && few;
+    }
+    if (!few)
+        return hac_fail(c->err, HAC_INVALID,
+                        "--schema: the input has %zu columns, of which at most %d can be read; name those "
+                        "that are needed",
+                        header->n_fields, HAC_COLUMNS_MAX);
+    for (size_t i = 0; i < header->n_fields; i++) {
+        if (!named[i] && others == 0)
+            continue;
+        others -= !named[i];
+        fields[n++] = header->fields[i];
+    }
+    c->schema.n_fields = n;
+    return HAC_OK;
+}
