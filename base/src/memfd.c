@@ -137,58 +137,6 @@ hac_status hac_memfd_check(int fd, uint64_t bytes, hac_error *err)
     return HAC_OK;
 }
 
-hac_status hac_memfd_from_text(const char *name, const void *text, size_t bytes, int *ret_fd, hac_error *err)
-{
-    hac_autoclose int fd = create_sealable(name);
-    if (fd < 0)
-        return fail_system(err, "cannot create shared memory");
-    for (size_t done = 0; done < bytes;) {
-        size_t most = HAC_FAILPOINT_SHORT("memfd.write", bytes - done);
-        ssize_t n =
-            HAC_FAILPOINT("memfd.write", -1, pwrite(fd, (const char *)text + done, most, (off_t)done));
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0 || errno != EINTR)
-            return fail_system(err, "cannot write a text to shared memory");
-    }
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
-        return fail_system(err, "cannot seal shared memory");
-    *ret_fd = hac_steal_fd(&fd);
-    return HAC_OK;
-}
-
-hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes, hac_error *err)
-{
-    uint64_t size = 0;
-    hac_status status = hac_memfd_check(fd, 0, err); /* also: reading it cannot block, as a FUSE file could */
-    if (status == HAC_OK)
-        status = size_of(fd, &size, err);
-    if (status != HAC_OK)
-        return status;
-    if (size > max)
-        return hac_fail(err, HAC_INVALID, "a text of %llu bytes; at most %zu are taken",
-                        (unsigned long long)size, max);
-    size_t bytes = (size_t)size;
-    hac_autofree char *text = malloc(bytes + 1);
-    if (text == NULL)
-        return hac_fail_no_memory(err);
-    for (size_t done = 0; done < bytes;) {
-        size_t most = HAC_FAILPOINT_SHORT("memfd.read", bytes - done);
-        ssize_t n = HAC_FAILPOINT("memfd.read", -1, pread(fd, text + done, most, (off_t)done));
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0)
-            return hac_fail(err, HAC_IO, "a text in shared memory ends early");
-        else if (errno != EINTR)
-            return fail_system(err, "cannot read a text from shared memory");
-    }
-    text[bytes] = '\0';
-    *ret = hac_steal_ptr(text);
-    if (ret_bytes != NULL)
-        *ret_bytes = bytes;
-    return HAC_OK;
-}
-
 /* An address for `bytes` that begins at a large page: a mapping that is larger by one is cut. */
 static void *place_at_large_page(size_t bytes)
 {

@@ -202,8 +202,6 @@ static void test_check_refuses(void **state)
         if (hac_memfd_check(bad[i], 1, &err) != HAC_INVALID)
             fail_msg("descriptor %zu of the list was taken", i);
         assert_true(err.message[0] != '\0');
-        char *text = NULL;
-        assert_int_equal(hac_memfd_read_text(bad[i], MiB, &text, NULL, NULL), HAC_INVALID);
         hac_close(bad[i]);
     }
 }
@@ -220,39 +218,6 @@ static void test_check_refuses_huge_pages(void **state)
     assert_int_equal(hac_memfd_check(fd, 4096, NULL), HAC_INVALID);
 }
 
-static void check_text(const char *content, size_t bytes)
-{
-    hac_autoclose int fd = -1;
-    assert_int_equal(hac_memfd_from_text("text", content, bytes, &fd, NULL), HAC_OK);
-    assert_int_equal(pwrite(fd, "x", 1, 0), -1);
-    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), -1);
-    hac_autofree char *back = NULL;
-    size_t back_bytes = 99;
-    assert_int_equal(hac_memfd_read_text(fd, bytes, &back, &back_bytes, NULL), HAC_OK);
-    assert_int_equal(back_bytes, bytes);
-    assert_memory_equal(back, content, bytes);
-    assert_int_equal(back[bytes], 0);
-    if (bytes > 0) {
-        hac_error err = HAC_ERROR_NONE;
-        char *none = NULL;
-        assert_int_equal(hac_memfd_read_text(fd, bytes - 1, &none, NULL, &err), HAC_INVALID);
-        assert_null(none);
-    }
-}
-
-static void test_texts(void **state)
-{
-    (void)state;
-    static char large[3 * MiB];
-    for (size_t i = 0; i < sizeof large; i++)
-        large[i] = (char)(i * 31 >> 3);
-    check_text("", 0);
-    check_text("a\0b", 3);
-    check_text(large, 4095);
-    check_text(large, 4096);
-    check_text(large, sizeof large);
-}
-
 static void test_out_of_descriptors(void **state)
 {
     (void)state;
@@ -261,12 +226,10 @@ static void test_out_of_descriptors(void **state)
     low = (struct rlimit){0, old.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
     int fd = -7;
-    hac_error first = HAC_ERROR_NONE, second = HAC_ERROR_NONE;
+    hac_error first = HAC_ERROR_NONE;
     hac_status created = hac_memfd_create("test", 4096, false, &fd, &first);
-    hac_status text = hac_memfd_from_text("test", "x", 1, &fd, &second);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(created, HAC_IO);
-    assert_int_equal(text, HAC_IO);
     assert_string_equal(first.message,
                         "cannot create shared memory: Too many open files; raise the limit (ulimit -n)");
     assert_int_equal(fd, -7);
@@ -286,7 +249,6 @@ int main(void)
         cmocka_unit_test(test_impossible_sizes),
         cmocka_unit_test(test_check_refuses),
         cmocka_unit_test(test_check_refuses_huge_pages),
-        cmocka_unit_test(test_texts),
         cmocka_unit_test(test_out_of_descriptors),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);

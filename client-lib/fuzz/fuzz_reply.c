@@ -37,8 +37,6 @@ static int descriptor_of_kind(unsigned kind)
         status = hac_memfd_create("fuzz", MEMFD_BYTES, false, &fd, NULL);
     else if (kind == 1)
         status = hac_memfd_create("fuzz", MEMFD_BYTES, true, &fd, NULL);
-    else if (kind == 2)
-        status = hac_memfd_from_text("fuzz", "text", 4, &fd, NULL);
     else
         fd = dup(STDERR_FILENO);
     if (status != HAC_OK || fd < 0)

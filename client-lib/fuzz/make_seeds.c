@@ -120,17 +120,16 @@ static void add_buffer(uint64_t serial, uint64_t bytes, bool attached, int kind)
     add(&r, attached ? 1 | kind << 2 : 0);
 }
 
-static void add_text(uint64_t serial, bool in_memory)
+static void add_text(uint64_t serial, uint64_t bytes)
 {
     Hac__Client__Text text = HAC__CLIENT__TEXT__INIT;
-    text.bytes = 4;
-    if (!in_memory)
-        text.text = (ProtobufCBinaryData){4, (uint8_t *)(uintptr_t) "text"};
+    text.bytes = bytes;
+    text.text = (ProtobufCBinaryData){4, (uint8_t *)(uintptr_t) "text"};
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = serial;
     r.what_case = HAC__CLIENT__RESPONSE__WHAT_TEXT;
     r.text = &text;
-    add(&r, in_memory ? 1 | 2 << 2 : 0);
+    add(&r, 0);
 }
 
 static void add_ok(uint64_t serial)
@@ -159,7 +158,7 @@ static void write_jobs(const char *directory)
     begin(directory, "result-again", 2 | 8 | 64); /* attached: query 3, wait 4 */
     add_accepted(1);
     add_result(2, true);
-    add_text(3, false);
+    add_text(3, 4);
     add_result(4, false);
     fclose(file);
     begin(directory, "cancel", 2 | 32 | 64);
@@ -185,10 +184,10 @@ int main(int argc, char **argv)
     add_failure(3);
     fclose(file);
     begin(argv[1], "text", 16);
-    add_text(1, false);
+    add_text(1, 4);
     fclose(file);
-    begin(argv[1], "text-in-memory", 16);
-    add_text(1, true);
+    begin(argv[1], "text-begun", 16);
+    add_text(1, 8);
     fclose(file);
     return 0;
 }

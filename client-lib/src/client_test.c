@@ -207,11 +207,13 @@ static void test_daemon_dies(void **state)
 
 /* ---- hostile responses ---- */
 
-/* Sends a Text with a memfd in place of the correct response. */
-static void send_text_of(fake_session *session, uint64_t serial, uint64_t bytes, int fd)
+/* Sends a piece of a Text in place of the correct response. */
+static void send_text_of(fake_session *session, uint64_t serial, uint64_t bytes, size_t length, int fd)
 {
+    static uint8_t piece[HAC_INLINE_MAX];
     Hac__Client__Text text = HAC__CLIENT__TEXT__INIT;
     text.bytes = bytes;
+    text.text = (ProtobufCBinaryData){length, piece};
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = serial;
     r.what_case = HAC__CLIENT__RESPONSE__WHAT_TEXT;
@@ -219,23 +221,15 @@ static void send_text_of(fake_session *session, uint64_t serial, uint64_t bytes,
     fake_send(session, &r, &fd, fd >= 0);
 }
 
-static void hostile_memfd(fake_session *session, uint64_t serial, int kind)
+/* The rest of a text of 100,000 bytes is not what was announced. */
+static void hostile_rest(fake_session *session, uint64_t serial, int kind)
 {
-    hac_autoclose int fd = -1;
-    if (kind == 0) { /* shorter than announced */
-        assert_int_equal(hac_memfd_from_text("t", "short", 5, &fd, NULL), HAC_OK);
-        send_text_of(session, serial, 100000, fd);
-    } else if (kind == 1) { /* not sealed */
-        fd = memfd_create("t", MFD_CLOEXEC);
-        assert_int_equal(ftruncate(fd, 100000), 0);
-        send_text_of(session, serial, 100000, fd);
-    } else { /* no memfd at all */
-        int pipes[2];
-        assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
-        send_text_of(session, serial, 100000, pipes[0]);
-        close(pipes[0]);
-        close(pipes[1]);
-    }
+    if (kind == 0) /* of another size */
+        send_text_of(session, serial, 100001, HAC_INLINE_MAX, -1);
+    else if (kind == 1) /* no text */
+        fake_send_ok(session, serial);
+    else /* more than is left, sooner or later */
+        send_text_of(session, serial, 100000, HAC_INLINE_MAX, -1);
 }
 
 enum { HOSTILE = 14 };
@@ -246,8 +240,10 @@ static bool hostile(fake_session *session, const Hac__Client__Request *request, 
     int kind = *(int *)fake_context(session->daemon);
     uint64_t serial = request->serial;
     const uint8_t garbage[] = {'h', 'a', 'c', 0, 4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
+    if (request->what_case == HAC__CLIENT__REQUEST__WHAT_MORE_TEXT)
+        hostile_rest(session, serial, kind - 9);
     if (request->what_case != HAC__CLIENT__REQUEST__WHAT_QUERY)
-        return false;
+        return request->what_case == HAC__CLIENT__REQUEST__WHAT_MORE_TEXT;
     switch (kind) {
     case 0: /* wrong serials */
         fake_send_text(session, serial + 1, "later");
@@ -273,13 +269,13 @@ static bool hostile(fake_session *session, const Hac__Client__Request *request, 
     case 7:
         fake_send_data(session, serial, 9, "abcd", 4);
         break;
-    case 8: /* a missing descriptor */
-        send_text_of(session, serial, 100000, -1);
+    case 8: /* a descriptor that nobody wants */
+        send_text_of(session, serial, 4, 4, STDERR_FILENO);
         break;
     case 9:
     case 10:
     case 11:
-        hostile_memfd(session, serial, kind - 9);
+        send_text_of(session, serial, 100000, HAC_INLINE_MAX, -1);
         break;
     case 12: /* invalid frames and messages */
         (void)!send(session->socket, "xx", 2, MSG_NOSIGNAL);

@@ -99,22 +99,32 @@ void fake_send_refusal(fake_session *session, uint64_t serial, hac_status code, 
     fake_send(session, &r, NULL, 0);
 }
 
-void fake_send_text(fake_session *session, uint64_t serial, const char *text)
+static void send_text_piece(fake_session *session, uint64_t serial, const char *text, size_t offset)
 {
     Hac__Client__Text body = HAC__CLIENT__TEXT__INIT;
     body.bytes = strlen(text);
-    hac_autoclose int fd = -1;
-    if (body.bytes <= HAC_INLINE_MAX) {
-        body.text.data = (uint8_t *)(uintptr_t)text;
-        body.text.len = body.bytes;
-    } else {
-        must(hac_memfd_from_text("text", text, body.bytes, &fd, NULL) == HAC_OK, "memfd");
-    }
+    body.text.data = (uint8_t *)(uintptr_t)text + offset;
+    body.text.len = body.bytes - offset < HAC_INLINE_MAX ? (size_t)body.bytes - offset : HAC_INLINE_MAX;
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = serial;
     r.what_case = HAC__CLIENT__RESPONSE__WHAT_TEXT;
     r.text = &body;
-    fake_send(session, &r, &fd, fd >= 0);
+    fake_send(session, &r, NULL, 0);
+}
+
+void fake_send_text(fake_session *session, uint64_t serial, const char *text)
+{
+    free(session->text);
+    session->text = strdup(text);
+    session->text_serial = serial;
+    must(session->text != NULL, "strdup");
+    send_text_piece(session, serial, text, 0);
+}
+
+static void send_more_text(fake_session *session, const Hac__Client__Request *request)
+{
+    must(request->more_text->text == session->text_serial, "the text that was asked for");
+    send_text_piece(session, request->serial, session->text, (size_t)request->more_text->offset);
 }
 
 void fake_send_buffer(fake_session *session, uint64_t serial, uint32_t id, uint64_t bytes, int fd)
@@ -691,6 +701,9 @@ void fake_default(fake_session *session, const Hac__Client__Request *request, ha
     case HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY:
         fake_send_text(session, request->serial, "{}");
         break;
+    case HAC__CLIENT__REQUEST__WHAT_MORE_TEXT:
+        send_more_text(session, request);
+        break;
     default:
         fake_send_ok(session, request->serial);
     }
@@ -735,6 +748,7 @@ static void *run_session(void *context)
     shutdown(s->socket, SHUT_RDWR); /* fake_stop closes it, so that the number is not reused */
     hac_decoder_free(decoder);
     free(buffer);
+    free(session->text);
     free(session);
     free(s);
     return NULL;

@@ -31,6 +31,8 @@ typedef struct fake_session {
     int socket;
     bool hang_up; /* a hook sets this to close the connection after the request */
     uint8_t send_frame[HAC_FRAME_MAX];
+    char *text; /* the last one sent, and the serial of its request */
+    uint64_t text_serial;
     bool known[FAKE_BUFFERS]; /* buffers that the client has mapped */
 } fake_session;
 

@@ -484,6 +484,14 @@ static hac_status handle_query(hac_session *session, const Hac__Client__Request 
     return status;
 }
 
+static hac_status handle_more_text(hac_session *session, const Hac__Client__Request *request,
+                                   hac_frame *frame, hac_error *err)
+{
+    (void)frame;
+    return hac_session_send_more_text(session, request->serial, request->more_text->text,
+                                      request->more_text->offset, err);
+}
+
 void hac_requests_answer_query(hac_session *session, uint64_t serial, Hac__Client__Topic topic)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -664,6 +672,7 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_DRAIN] = handle_drain,
     [HAC__CLIENT__REQUEST__WHAT_RELOAD] = handle_reload,
     [HAC__CLIENT__REQUEST__WHAT_REVERT_TUNING] = handle_revert_tuning,
+    [HAC__CLIENT__REQUEST__WHAT_MORE_TEXT] = handle_more_text,
 };
 
 /* When to retry, in seconds; 0: retrying is pointless. A plan is refused for a limit of its own. */

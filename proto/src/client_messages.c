@@ -124,6 +124,9 @@ const hac_message_limits hac_client_limits[] = {
         {"query", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__revert_tuning, false,
         {"devices", .count = HAC_DEVICES_MAX}),
+    HAC_LIMITS(hac__client__more_text, false,
+        {"text", .flags = HAC_FIELD_NEEDED},
+        {"offset", .flags = HAC_FIELD_NEEDED, .max = HAC_TEXT_MAX}),
     HAC_LIMITS(hac__client__build_kernels, false,
         {"device", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__request, false,
@@ -407,14 +410,11 @@ static hac_status validate_split_done(const Hac__Client__SplitDone *done, size_t
     return HAC_OK;
 }
 
-static hac_status validate_text(const Hac__Client__Text *text, size_t *ret_fds, hac_error *err)
+static hac_status validate_text(const Hac__Client__Text *text, hac_error *err)
 {
-    if (text->bytes == text->text.len)
-        return HAC_OK;
-    if (text->text.len != 0)
+    if (text->text.len > text->bytes || (text->text.len == 0 && text->bytes != 0))
         return hac_fail(err, HAC_PROTOCOL, "bytes: is %llu, but there are %zu",
                         (unsigned long long)text->bytes, text->text.len);
-    *ret_fds = 1;
     return HAC_OK;
 }
 
@@ -435,7 +435,7 @@ static hac_status validate_answer(const Hac__Client__Response *response, size_t 
     case HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE:
         return validate_split_done(response->split_done, ret_fds, err);
     case HAC__CLIENT__RESPONSE__WHAT_TEXT:
-        return validate_text(response->text, ret_fds, err);
+        return validate_text(response->text, err);
     default:
         return HAC_OK;
     }

@@ -537,6 +537,11 @@ static void test_other_requests(void **state)
         GOOD(REQUEST(query, QUERY, query, c.query.topic = (Hac__Client__Topic)topic), 0);
     BAD(REQUEST(query, QUERY, query, c.query.topic = 13), 0, "query: topic: 13 is not one of its values");
     BAD(REQUEST(query, QUERY, query, c.query.topic = 99), 0, "query: topic: 99");
+    GOOD(REQUEST(more_text, MORE_TEXT, more_text, (void)0), 0);
+    BAD(REQUEST(more_text, MORE_TEXT, more_text, c.more_text.text = 0), 0, "more_text: text: is missing");
+    BAD(REQUEST(more_text, MORE_TEXT, more_text, c.more_text.offset = 0), 0, "more_text: offset: is missing");
+    BAD(REQUEST(more_text, MORE_TEXT, more_text, c.more_text.offset = HAC_TEXT_MAX + 1), 0,
+        "more_text: offset: is 67108865");
     GOOD(REQUEST(revert_tuning, REVERT_TUNING, revert, c.revert.all = 1), 0);
     BAD(REQUEST(revert_tuning, REVERT_TUNING, revert, (c.revert.devices = c.names, c.revert.n_devices = 17)),
         0, "revert_tuning: devices: has more than 16");
@@ -686,11 +691,11 @@ static void test_text(void **state)
     GOOD_RESPONSE(TEXT(text_of(0, 0)), 0);
     GOOD_RESPONSE(TEXT(text_of(HAC_INLINE_MAX, HAC_INLINE_MAX)), 0);
     BAD_RESPONSE(TEXT(text_of(HAC_INLINE_MAX + 1, HAC_INLINE_MAX + 1)), 0, "text: text: has 32769");
-    GOOD_RESPONSE(TEXT(text_of(0, HAC_TEXT_MAX)), 1);
-    BAD_RESPONSE(TEXT(text_of(0, HAC_TEXT_MAX + 1)), 1, "text: bytes: is 67108865");
-    BAD_RESPONSE(TEXT(text_of(0, 100)), 0, "0 descriptors came with it, it takes 1");
+    GOOD_RESPONSE(TEXT(text_of(1, HAC_TEXT_MAX)), 0);
+    BAD_RESPONSE(TEXT(text_of(1, HAC_TEXT_MAX + 1)), 0, "text: bytes: is 67108865");
+    BAD_RESPONSE(TEXT(text_of(0, 100)), 0, "bytes: is 100, but there are 0");
     BAD_RESPONSE(TEXT(text_of(100, 100)), 1, "1 descriptors came with it, it takes 0");
-    BAD_RESPONSE(TEXT(text_of(100, 200)), 1, "bytes: is 200, but there are 100");
+    GOOD_RESPONSE(TEXT(text_of(100, 200)), 0);
     BAD_RESPONSE(TEXT(text_of(100, 99)), 0, "bytes: is 99, but there are 100");
 }
 

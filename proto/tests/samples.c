@@ -39,6 +39,9 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__job_ref__init(&c->job);
     hac__client__submit_calibrate__init(&c->calibrate);
     hac__client__revert_tuning__init(&c->revert);
+    hac__client__more_text__init(&c->more_text);
+    c->more_text.text = 7;
+    c->more_text.offset = HAC_INLINE_MAX;
     hac__client__build_kernels__init(&c->build_kernels);
     hac__client__submit_query__init(&c->submit_query);
     hac__client__append_split__init(&c->split);
@@ -386,6 +389,7 @@ REQUEST(output, OUTPUT, output)
 REQUEST(drain, DRAIN, empty)
 REQUEST(reload, RELOAD, empty)
 REQUEST(revert_tuning, REVERT_TUNING, revert)
+REQUEST(more_text, MORE_TEXT, more_text)
 
 static size_t request_build_kernels(hac_sample_client *c)
 {
@@ -560,12 +564,10 @@ static size_t response_split_buffer(hac_sample_client *c)
     return 1;
 }
 
-static size_t response_text_memfd(hac_sample_client *c)
+static size_t response_text_begun(hac_sample_client *c)
 {
-    c->text.text = (ProtobufCBinaryData){0, NULL};
     c->text.bytes = 1 << 20;
-    response_text(c);
-    return 1;
+    return response_text(c);
 }
 
 COMMAND(setup, SETUP, setup, 0)
@@ -660,12 +662,13 @@ static const struct {
                 S(request, plan_ops),
                 S(request, build_kernels),
                 S(request, reload),
-                S(request, revert_tuning)},
+                S(request, revert_tuning),
+                S(request, more_text)},
   responses[] = {S(response, hello),          S(response, failure),     S(response, refused),
                  S(response, buffer),         S(response, accepted),    S(response, buffer_attached),
                  S(response, event),          S(response, done),        S(response, done_failed),
                  S(response, done_calibrate), S(response, done_buffer), S(response, done_attached),
-                 S(response, text),           S(response, text_memfd),  S(response, ok),
+                 S(response, text),           S(response, text_begun),  S(response, ok),
                  S(response, split_done),     S(response, split_rows),  S(response, split_buffer),
                  S(response, graph_done)};
 

@@ -47,6 +47,7 @@ typedef struct hac_sample_client {
     Hac__Client__JobRef job;
     Hac__Client__SubmitCalibrate calibrate;
     Hac__Client__RevertTuning revert;
+    Hac__Client__MoreText more_text;
     Hac__Client__BuildKernels build_kernels;
     Hac__Client__SubmitQuery submit_query;
     Hac__Client__AppendSplit split;

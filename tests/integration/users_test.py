@@ -330,13 +330,7 @@ class Limits(UsersTest):
 
 def device_seconds(client, uid):
     """What hacd has counted for that user."""
-    got = client.ask(wire.QUERY, wire.message(f1=10))
-    raw = next((v[0] for v in got[1].values() if isinstance(v[0], bytes)), None)
-    text = raw.decode() if raw is not None else os.pread(client.fds[-1], 1 << 24, 0).decode()
-    for fd in client.fds:
-        os.close(fd)
-    client.fds.clear()
-    for line in text.splitlines():
+    for line in client.text(wire.QUERY, wire.message(f1=10)).splitlines():
         if line.startswith("hacd_user_device_seconds_total") and f'user="{uid}"' in line:
             return float(line.rpartition(" ")[2])
     return 0.0

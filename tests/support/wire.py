@@ -8,12 +8,12 @@ import struct
 import subprocess
 from pathlib import Path
 
-VERSION = 12
+VERSION = 13
 FRAME_MAX = 65536
 # Request.what
 HELLO, BUFFER_ALLOC, BUFFER_GROW, BUFFER_RELEASE, SUBMIT_SORT, PLAN_SORT, QUERY = range(2, 9)
 WAIT, RESULT, RELEASE, CANCEL, SUBMIT_CALIBRATE, DRAIN, RELOAD, SUBMIT_QUERY, PLAN_QUERY = range(9, 18)
-APPEND_SPLIT, SUBMIT_OPS, PLAN_OPS, APPEND_GRAPH, OUTPUT = range(19, 24)
+APPEND_SPLIT, SUBMIT_OPS, PLAN_OPS, APPEND_GRAPH, OUTPUT, REVERT_TUNING, MORE_TEXT = range(19, 26)
 # Response.what
 R_HELLO, R_FAILURE, R_BUFFER, R_ACCEPTED, R_EVENT, R_DONE, R_TEXT, R_OK, R_SPLIT_DONE, R_GRAPH_DONE = range(2, 12)
 TYPE = {name: number for number, name in enumerate(("none", "u32", "i32", "f32", "u64", "i64", "f64"))}
@@ -232,6 +232,18 @@ class Client:
 
     def ask(self, what, body, fds=()):
         return self.answer(self.send(what, body, fds))
+
+    def text(self, what, body):
+        """The text that answers a request, or the other answer."""
+        serial = self.send(what, body)
+        got = self.answer(serial)
+        text = b""
+        while got is not None and got[0] == R_TEXT:
+            text += got[1].get(1, [b""])[0]
+            if len(text) == got[1].get(2, [0])[0]:
+                return text.decode()
+            got = self.ask(MORE_TEXT, message(f1=serial, f2=len(text)))
+        return got
 
     def ended(self):
         """Whether the daemon closes the connection, whatever it says before that."""

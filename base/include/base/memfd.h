@@ -30,14 +30,6 @@ bool hac_memfd_empty(int fd);
 /* Checks that fd is a memfd that cannot shrink and holds at least `bytes`: mapping it cannot fault. */
 HAC_MUST_USE hac_status hac_memfd_check(int fd, uint64_t bytes, hac_error *err);
 
-/* A sealed, read-only memfd with this content: how texts beyond a frame travel. */
-HAC_MUST_USE hac_status hac_memfd_from_text(const char *name, const void *text, size_t bytes, int *ret_fd,
-                                            hac_error *err);
-
-/* Reads a whole text memfd by pread, at most `max` bytes; *ret is malloc'ed and NUL-terminated. */
-HAC_MUST_USE hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes,
-                                            hac_error *err);
-
 #define HAC_LARGE_PAGE (UINT64_C(2) << 20)
 
 /* Maps [0, bytes) shared; from two large pages on it begins at a multiple of them. */

@@ -226,20 +226,14 @@ static hac_status copy_text(hac_call *call, const ProtobufCBinaryData *text, hac
     if (text->len > 0)
         memcpy(call->reply.text, text->data, text->len);
     call->reply.text[text->len] = '\0';
+    call->reply.text_bytes = text->len;
     return HAC_OK;
 }
 
-static hac_status take_text(hac_call *call, const Hac__Client__Text *text, hac_frame *frame, hac_error *err)
+static hac_status take_text(hac_call *call, const Hac__Client__Text *text, hac_error *err)
 {
-    if (text->bytes == text->text.len)
-        return copy_text(call, &text->text, err);
-    hac_autoclose int fd = hac_frame_take_fd(frame, 0);
-    size_t bytes = 0;
-    hac_status status = hac_memfd_read_text(fd, HAC_TEXT_MAX, &call->reply.text, &bytes, err);
-    if (status == HAC_OK && bytes != text->bytes)
-        status = hac_fail(err, HAC_PROTOCOL, "a text of %zu bytes where %llu were announced", bytes,
-                          (unsigned long long)text->bytes);
-    return status;
+    call->reply.bytes = text->bytes;
+    return copy_text(call, &text->text, err);
 }
 
 static hac_status take_split(hac_client *client, hac_call *call, const Hac__Client__SplitDone *done,
@@ -276,7 +270,7 @@ static hac_status take_reply(hac_client *client, hac_call *call, const Hac__Clie
             return hac_fail(err, HAC_PROTOCOL, "hacd grew another buffer than it was asked to");
         return hac_mappings_grown(&client->mappings, response->buffer, frame, err);
     case HAC__CLIENT__RESPONSE__WHAT_TEXT:
-        return take_text(call, response->text, frame, err);
+        return take_text(call, response->text, err);
     case HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE:
         return take_split(client, call, response->split_done, frame, err);
     case HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE:
@@ -426,12 +420,53 @@ static hac_status run_call(hac_client *client, hac_call *call, Hac__Client__Requ
     return status;
 }
 
+/* Asks for the next piece of a text and adds it. */
+static hac_status add_piece(hac_client *client, uint64_t serial, hac_reply *text, hac_error *err)
+{
+    Hac__Client__MoreText more = HAC__CLIENT__MORE_TEXT__INIT;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    hac_call call = {.expected = HAC__CLIENT__RESPONSE__WHAT_TEXT};
+    more.text = serial;
+    more.offset = text->text_bytes;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_MORE_TEXT;
+    request.more_text = &more;
+    hac_status status = run_call(client, &call, &request, NULL, 0, UINT64_MAX, err);
+    hac_autofree char *piece = call.reply.text;
+    if (status != HAC_OK)
+        return status;
+    if (call.reply.bytes != text->bytes || call.reply.text_bytes > text->bytes - text->text_bytes) {
+        hac_client_break(client, HAC_PROTOCOL, "a text has changed between its pieces");
+        return hac_client_check(client, err);
+    }
+    memcpy(text->text + text->text_bytes, piece, call.reply.text_bytes);
+    text->text_bytes += call.reply.text_bytes;
+    text->text[text->text_bytes] = '\0';
+    return HAC_OK;
+}
+
+/* The rest of a text that does not fit into one message. */
+static hac_status complete_text(hac_client *client, uint64_t serial, hac_reply *text, hac_error *err)
+{
+    if (text->text_bytes == text->bytes)
+        return HAC_OK;
+    char *whole = realloc(text->text, (size_t)text->bytes + 1);
+    if (whole == NULL)
+        return hac_fail_no_memory(err);
+    text->text = whole;
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && text->text_bytes < text->bytes)
+        status = add_piece(client, serial, text, err);
+    return status;
+}
+
 static hac_status call_with(hac_client *client, Hac__Client__Request *request, const int *fds, size_t n_fds,
                             Hac__Client__Response__WhatCase expected, uint64_t deadline_ns, hac_reply *ret,
                             hac_error *err)
 {
     hac_call call = {.expected = expected};
     hac_status status = run_call(client, &call, request, fds, n_fds, deadline_ns, err);
+    if (status == HAC_OK && expected == HAC__CLIENT__RESPONSE__WHAT_TEXT)
+        status = complete_text(client, call.serial, &call.reply, err);
     if (status != HAC_OK) {
         free(call.reply.text);
         hac_mappings_drop(&client->mappings, call.reply.mapping);

@@ -34,11 +34,12 @@
 typedef struct hac_reply {
     hac_mapping *mapping; /* Buffer, SplitDone with a buffer: the reply counts as a user of the mapping */
     char *text;           /* Text, GraphDone, SplitDone with data: malloc'ed, NUL-terminated */
-    uint64_t bytes;       /* SplitDone: size of the rows in `mapping` or `text`; GraphDone: size of `text` */
-    uint64_t job, split;  /* SplitDone */
-    bool enough;          /* SplitDone */
-    uint32_t version;     /* Hello */
-    char software[64];    /* Hello */
+    size_t text_bytes;
+    uint64_t bytes; /* SplitDone: size of the rows in `mapping` or `text`; GraphDone, Text: size of `text` */
+    uint64_t job, split; /* SplitDone */
+    bool enough;         /* SplitDone */
+    uint32_t version;    /* Hello */
+    char software[64];   /* Hello */
 } hac_reply;
 
 /* A request that waits for its response. The caller of the request owns the structure. */

@@ -19,6 +19,7 @@
 #define UNREAD_SECONDS_MAX        10.0 /* how long a message may wait for a client that reads nothing */
 /* how long hacd works for one user before it is the others' turn */
 #define TURN_NS          2000000u
+#define TEXTS_MAX        4  /* unfinished texts of a connection */
 #define SILENT_TICKS_MAX 20 /* five seconds for a client to send its hello */
 
 /* One user's requests must not take the loop from the others. After TURN_NS of work for a user, the user's
@@ -114,6 +115,7 @@ static hac_status session_new(hac_sessions *sessions, int socket, hac_session **
     if (session == NULL)
         return hac_fail_no_memory(err);
     session->sessions = sessions;
+    hac_list_init(&session->texts);
     session->pid = peer.pid;
     session->number = ++sessions->n_accepted;
     status = find_user(sessions, owned, &peer, &session->user, err);
@@ -164,6 +166,52 @@ static hac_status admit(hac_session *session, hac_error *err)
     return status;
 }
 
+/* ---- texts that do not fit into a message ------------------------------------------------------------ */
+
+/* A text that the client has got a part of. */
+typedef struct unfinished_text {
+    hac_link link;
+    uint64_t serial; /* of the request that it answers */
+    size_t bytes;
+    char text[];
+} unfinished_text;
+
+static void drop_text(hac_session *session, unfinished_text *text)
+{
+    hac_user_release(session->user, HAC_SLOT_MEMORY, text->bytes);
+    hac_list_remove(&text->link);
+    session->n_texts--;
+    free(text);
+}
+
+static void drop_texts(hac_session *session)
+{
+    unfinished_text *text = NULL;
+    hac_list_for_each (text, &session->texts, unfinished_text, link)
+        drop_text(session, text);
+}
+
+static hac_status keep_text(hac_session *session, uint64_t serial, const char *text, size_t bytes,
+                            hac_error *err)
+{
+    if (session->n_texts == TEXTS_MAX)
+        drop_text(session, hac_container_of(session->texts.next, unfinished_text, link));
+    hac_autofree unfinished_text *kept = malloc(sizeof *kept + bytes);
+    if (kept == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_pool_charge(session->user, HAC_SLOT_MEMORY, bytes, err);
+    if (status != HAC_OK)
+        return status;
+    kept->serial = serial;
+    kept->bytes = bytes;
+    memcpy(kept->text, text, bytes);
+    session->n_texts++;
+    hac_list_append(&session->texts, &hac_steal_ptr(kept)->link);
+    return HAC_OK;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------- */
+
 void hac_session_accept(hac_sessions *sessions, int socket)
 {
     hac_session *session = NULL;
@@ -201,6 +249,7 @@ void hac_session_close(hac_session *session, const char *why)
     sessions->closed(session);
     for (size_t i = 0; i < session->n_handles; i++)
         hac_pool_release(session->handles[i]);
+    drop_texts(session);
     free(session->handles);
     free(session->known);
     if (session->counted)
@@ -341,24 +390,46 @@ void hac_session_send_failure(hac_session *session, uint64_t serial, const hac_e
     hac_session_send(session, &response, NULL, 0);
 }
 
-void hac_session_send_text(hac_session *session, uint64_t serial, const char *text, size_t bytes)
+static void send_piece(hac_session *session, uint64_t serial, const char *text, size_t bytes, size_t offset)
 {
-    hac_error err = HAC_ERROR_NONE;
-    hac_autoclose int fd = -1;
+    size_t left = bytes - offset;
     Hac__Client__Text body = HAC__CLIENT__TEXT__INIT;
     body.bytes = bytes;
-    if (bytes <= HAC_INLINE_MAX) {
-        body.text.data = (uint8_t *)(uintptr_t)text;
-        body.text.len = bytes;
-    } else if (hac_memfd_from_text("hac-text", text, bytes, &fd, &err) != HAC_OK) {
-        hac_session_send_failure(session, serial, &err, 0);
-        return;
-    }
+    body.text.data = (uint8_t *)(uintptr_t)text + offset;
+    body.text.len = left < HAC_INLINE_MAX ? left : HAC_INLINE_MAX;
     Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
     response.serial = serial;
     response.what_case = HAC__CLIENT__RESPONSE__WHAT_TEXT;
     response.text = &body;
-    hac_session_send(session, &response, &fd, fd >= 0 ? 1 : 0);
+    hac_session_send(session, &response, NULL, 0);
+}
+
+void hac_session_send_text(hac_session *session, uint64_t serial, const char *text, size_t bytes)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (!session->closing && bytes > HAC_INLINE_MAX &&
+        keep_text(session, serial, text, bytes, &err) != HAC_OK)
+        hac_session_send_failure(session, serial, &err, 1.0);
+    else
+        send_piece(session, serial, text, bytes, 0);
+}
+
+hac_status hac_session_send_more_text(hac_session *session, uint64_t serial, uint64_t text, uint64_t offset,
+                                      hac_error *err)
+{
+    unfinished_text *found = NULL;
+    hac_list_for_each (found, &session->texts, unfinished_text, link) {
+        if (found->serial != text)
+            continue;
+        if (offset >= found->bytes)
+            return hac_fail(err, HAC_INVALID, "byte %llu of a text of %zu bytes", (unsigned long long)offset,
+                            found->bytes);
+        send_piece(session, serial, found->text, found->bytes, (size_t)offset);
+        if (found->bytes - offset <= HAC_INLINE_MAX)
+            drop_text(session, found);
+        return HAC_OK;
+    }
+    return hac_fail(err, HAC_NOT_FOUND, "the rest of that text is not kept any more");
 }
 
 size_t hac_session_describe_buffer(hac_session *session, hac_pool_buffer *buffer, Hac__Client__Buffer *ret)

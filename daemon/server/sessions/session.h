@@ -60,6 +60,8 @@ struct hac_session {
     unsigned pending; /* requests whose answers have to wait for a job's end, or for self-tests */
     uint32_t *known;  /* sorted ids of the buffers that the client has mapped */
     size_t n_known, known_room;
+    hac_link texts; /* that the client has not asked for to the end; the oldest first */
+    unsigned n_texts;
     hac_pool_buffer **handles; /* buffers that it holds through hac_buffer_alloc */
     size_t n_handles, handles_room;
 };
@@ -78,8 +80,12 @@ void hac_session_send(hac_session *session, const Hac__Client__Response *respons
 void hac_session_send_ok(hac_session *session, uint64_t serial);
 void hac_session_send_failure(hac_session *session, uint64_t serial, const hac_error *err,
                               double retry_after);
-/* Sends a text of up to HAC_TEXT_MAX bytes, inside the message or as a sealed memfd. */
+/* Sends a text of up to HAC_TEXT_MAX bytes. What does not fit into the message is kept, charged to the
+ * user, until the client has asked for all of it. */
 void hac_session_send_text(hac_session *session, uint64_t serial, const char *text, size_t bytes);
+/* Sends the rest of the text that answered request `text`, or the next piece of it. */
+HAC_MUST_USE hac_status hac_session_send_more_text(hac_session *session, uint64_t serial, uint64_t text,
+                                                   uint64_t offset, hac_error *err);
 void hac_session_send_buffer(hac_session *session, uint64_t serial, hac_pool_buffer *buffer);
 /* `buffer`, if not NULL, holds result_bytes of rows, and belongs to the session. */
 void hac_session_send_split_done(hac_session *session, uint64_t serial, const Hac__Client__SplitDone *done,

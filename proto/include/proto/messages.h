@@ -14,7 +14,7 @@
 #include "client.pb-c.h"
 #include "executor.pb-c.h"
 
-#define HAC_CLIENT_PROTOCOL_VERSION   12
+#define HAC_CLIENT_PROTOCOL_VERSION   13
 #define HAC_EXECUTOR_PROTOCOL_VERSION 7
 
 #define HAC_RUN_THEN_MAX 7             /* maximum number of codelets in Run.then */
