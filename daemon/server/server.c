@@ -25,6 +25,7 @@
 #include "scheduler/rates.h"
 #include "scheduler/scheduler.h"
 #include "sessions/peer.h"
+#include "sessions/unread.h"
 
 #define TICK_MS         250
 #define WAITING_SECONDS 0.5
@@ -289,6 +290,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     static const uint64_t nothing[HAC_SLOTS];
     static const hac_user_limits none;
     hac_list_init(&server->sessions.list);
+    hac_list_init(&server->sessions.lingering);
     hac_list_init(&server->jobs.list);
     hac_list_init(&server->jobs.queued);
     hac_list_init(&server->jobs.active);
@@ -357,6 +359,7 @@ static void deinit(hac_server *server)
     hacd_job *job = NULL;
     hac_list_for_each (job, &server->jobs.list, hacd_job, link)
         hacd_job_free(job);
+    hac_unread_deinit(&server->sessions);
     hac_pool_trim(&server->users, 0);
     hac_users_deinit(&server->users);
     hac_builders_deinit(&server->builders);

@@ -154,7 +154,7 @@ static hac_status send_errno(int errnum, hac_error *err)
     case ENOTCONN:
         return hac_fail(err, HAC_NOT_FOUND, "the peer has closed the connection");
     case ETOOMANYREFS: /* not HAC_AGAIN: the socket stays writable, a loop would spin */
-        return hac_fail(err, HAC_REFUSED, "the peer has not taken the descriptors it was sent before");
+        return hac_fail(err, HAC_REFUSED, "too many descriptors are on their way to peers");
     default:
         return hac_fail_errno(err, errnum == ENOMEM || errnum == ENOBUFS ? HAC_NO_MEMORY : HAC_IO, errnum,
                               "cannot send a message");

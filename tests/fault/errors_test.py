@@ -80,7 +80,7 @@ class Failpoints(MachineTest):
     # Points that a running daemon reaches.
     CASES = {
         "memfd.map": [("ENOMEM:1", "stream", "map")],
-        "frame.send": [("EINTR:1", "small", None), ("ENOBUFS:1", "small", "message")],
+        "frame.send": [("EINTR:1", "small", None), ("ETOOMANYREFS:3", "small", None), ("ENOBUFS:1", "small", "message")],
         "frame.receive": [("EINTR:2", "small", None), ("EIO:1", "small", "")],
         "server.accept": [("EINTR:1", "small", None), ("EMFILE:1", "small", None), ("ECONNABORTED:1", "small", None)],
         "channel.nonblocking": [("EIO:1", "small", None)],

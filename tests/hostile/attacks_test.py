@@ -3,6 +3,7 @@
 """Attacks that once succeeded: what one user did to another user, or to the machine's daemon. Each test stands for a kind
 of attack. Needs root, which connects as several users and starts hacd as its service's user."""
 import fcntl
+import json
 import os
 import resource
 import shutil
@@ -16,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
 from machine import HACCTL, LIBEXEC, ONE_DEVICE, MachineTest, eventually, main  # noqa: E402
-from users import FIRST_UID, User, UsersTest, failure  # noqa: E402
+from users import ACKNOWLEDGE, DETACH, FIRST_UID, JOBS, User, UsersTest, failure  # noqa: E402
 
 ATTACKER, VICTIM, SERVICE = FIRST_UID + 200, FIRST_UID + 201, FIRST_UID + 202
 F_SEAL_FUTURE_WRITE = 0x10
@@ -103,6 +104,84 @@ class Memory(AttackTest):
         self.assertEqual(client.ask(wire.BUFFER_ALLOC, wire.message(f1=6 * MIB))[0], wire.R_FAILURE)
         self.assertEqual(client.ask(wire.BUFFER_ALLOC, wire.message(f1=MIB))[0], wire.R_BUFFER)
         self.assertEqual(self.user(machine, VICTIM).ask(wire.BUFFER_ALLOC, wire.message(f1=6 * MIB))[0], wire.R_BUFFER)
+
+
+class Descriptors(AttackTest):
+    """H1: the kernel counts the descriptors that a process has sent and nobody has read. An attacker made hacd send many and
+    read none, so that hacd could send none to anybody, and took its executors for those that do not read."""
+    N_JOBS, N_CONNECTIONS = 100, 12
+
+    def results(self, at, uid):
+        """Jobs whose results are in memory that each new connection gets a descriptor of."""
+        client = self.connect(at, uid)
+        jobs = []
+        for _ in range(self.N_JOBS):
+            number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 16))[1][1][0]
+            got = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 1 << 16, options=DETACH + ACKNOWLEDGE))
+            self.assertEqual(got[0], wire.R_ACCEPTED, got)
+            jobs.append(got[1][1][0])
+        for job in jobs:
+            self.assertEqual(client.ask(wire.WAIT, wire.field(1, job))[0], wire.R_DONE)
+        for fd in client.fds:
+            os.close(fd)
+        client.fds.clear()
+        return jobs
+
+    def demand(self, at, jobs):
+        """Asks for all results on many connections without reading the answers."""
+        clients = [self.connect(at, ATTACKER) for _ in range(self.N_CONNECTIONS)]
+        for client in clients:
+            for job in jobs:
+                try:
+                    client.send(wire.RESULT, wire.field(1, job))
+                except (BrokenPipeError, ConnectionResetError):
+                    break
+        return clients
+
+    def test_unread_descriptors(self):
+        limits = ["prlimit", "--nofile=1024:1024"]
+        service = Service(self, "max_connections: 64\nresult_expiry: 120s\nexecutor_idle_timeout: 60s\n", limits)
+        victim = self.connect(service, VICTIM)
+        sort = wire.sort_inline("u32", bytes(4000))
+        self.assertEqual(victim.ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+        jobs = self.results(service, ATTACKER)
+        clients = []
+        for _ in range(3):  # what a closed connection has left unread counts, too
+            clients += self.demand(service, jobs)
+            for _ in range(5):
+                got = victim.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 16))
+                self.assertEqual(got[0], wire.R_BUFFER, got)
+                done = victim.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", got[1][1][0], 0, 1 << 16))
+                self.assertIn(done[0], (wire.R_DONE, wire.R_ACCEPTED), done)
+                self.assertEqual(victim.ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+                victim.ask(wire.BUFFER_RELEASE, wire.field(1, got[1][1][0]))
+        self.assertIn("descriptors that clients have not read", service.log())
+        self.assertNotIn("executor-died", service.log())
+        for client in clients:
+            client.close()
+        again = self.connect(service, ATTACKER)  # all of it comes back
+        self.assertEqual(again.ask(wire.RESULT, wire.field(1, jobs[0]))[0], wire.R_DONE)
+
+    def test_long_texts(self):
+        """A text is no memory that a client need not take, and what hacd keeps of it is charged."""
+        machine, daemon = self.shared(config={"result_expiry": "120s"})
+        client = self.user(machine, ATTACKER)
+        for _ in range(150):
+            got = client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(400), options=DETACH + ACKNOWLEDGE))
+            self.assertIn(got[0], (wire.R_ACCEPTED, wire.R_DONE), got)
+        whole = client.text(wire.QUERY, wire.message(f1=JOBS))
+        self.assertGreater(len(whole), 32768)
+        self.assertEqual(len(json.loads(whole)["jobs"]), 150)
+        for topic in [JOBS] * 20:  # only the last few are kept
+            got = client.ask(wire.QUERY, wire.message(f1=topic))
+            self.assertEqual((got[0], len(got[1][1][0])), (wire.R_TEXT, 32768))
+        self.assertEqual(client.fds, [])
+        self.assertNotIn("/memfd:hac-text", daemon.descriptors())
+        serial = client.serial
+        self.assertEqual(client.ask(wire.MORE_TEXT, wire.message(f1=serial, f2=32768))[0], wire.R_TEXT)
+        for other in (serial - 10, serial + 1, 1):
+            self.assertEqual(client.ask(wire.MORE_TEXT, wire.message(f1=other, f2=32768))[0], wire.R_FAILURE)
+        self.assertEqual(client.ask(wire.MORE_TEXT, wire.message(f1=serial - 1, f2=1 << 20))[0], wire.R_FAILURE)
 
 
 class Identity(AttackTest):

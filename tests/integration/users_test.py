@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
 from machine import eventually, main  # noqa: E402
-from users import (ACKNOWLEDGE, CANCELLED, DETACH, DONE, FIRST_UID, LOG, PLAN, RECEIPT, SHOW, WHY,  # noqa: E402
+from users import (ACKNOWLEDGE, CANCELLED, DETACH, DONE, FIRST_UID, LOG, PLAN, RECEIPT, SHOW, WHY, User,  # noqa: E402
                    UsersTest, deadline, failure, priority)
 
 

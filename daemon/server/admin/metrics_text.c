@@ -461,7 +461,8 @@ static const char *const resources[N_RESOURCES] = {"connections", "jobs", "runni
 static const char *const slots[HAC_SLOTS] = {[HAC_SLOT_MEMORY] = "memory",
                                              [HAC_SLOT_DESCRIPTORS] = "descriptors",
                                              [HAC_SLOT_CONNECTIONS] = "connections",
-                                             [HAC_SLOT_JOBS] = "jobs"};
+                                             [HAC_SLOT_JOBS] = "jobs",
+                                             [HAC_SLOT_UNREAD] = "unread_descriptors"};
 
 static void user_resources(const hac_user *user, double *ret_used, double *ret_limits)
 {

@@ -80,6 +80,7 @@ static void apply_config(hac_server *server)
     hac_user *user = NULL;
     server->users.total[HAC_SLOT_MEMORY] = server->config.pool_memory;
     server->users.total[HAC_SLOT_DESCRIPTORS] = descriptors_for_users(server->config.max_connections);
+    server->users.total[HAC_SLOT_UNREAD] = server->users.total[HAC_SLOT_DESCRIPTORS];
     server->users.total[HAC_SLOT_CONNECTIONS] = server->config.max_connections;
     server->users.total[HAC_SLOT_JOBS] = server->config.max_jobs;
     hac_list_for_each (user, &server->users.list, hac_user, link)

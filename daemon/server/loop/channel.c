@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
  * hacd hold thousands of descriptors, or of frames of a few bytes. */
 #define FRAME_COST      128
 #define DESCRIPTOR_COST 8192
+#define HELD_MS         10 /* between attempts while the kernel takes no descriptors */
 
 /* A frame that did not fit into the peer's socket. */
 typedef struct waiting_frame {
@@ -30,6 +33,7 @@ typedef struct waiting_frame {
 struct hac_channel {
     uv_poll_t poll;
     uv_idle_t failure; /* calls `lost` from the loop, not from inside a send */
+    uv_timer_t retry;
     int socket;
     hac_channel_events events;
     hac_fd_owner closing;
@@ -43,6 +47,8 @@ struct hac_channel {
     unsigned batch;
     unsigned open_handles;
     bool closed, lost, paused;
+    bool held;     /* until `retry` rings: the kernel takes no descriptors */
+    size_t unread; /* descriptors sent since the peer had read everything */
     char reason[160];
 };
 
@@ -76,6 +82,7 @@ static void lose(hac_channel *channel, const char *reason)
     channel->lost = true;
     snprintf(channel->reason, sizeof channel->reason, "%s", reason != NULL ? reason : "");
     uv_poll_stop(&channel->poll);
+    uv_timer_stop(&channel->retry);
     drop_waiting(channel);
     uv_idle_start(&channel->failure, on_failure);
 }
@@ -125,8 +132,19 @@ static void on_poll(uv_poll_t *handle, int status, int events);
 
 static void watch(hac_channel *channel)
 {
-    int events = (channel->paused ? 0 : UV_READABLE) | (hac_list_empty(&channel->waiting) ? 0 : UV_WRITABLE);
+    bool writes = !hac_list_empty(&channel->waiting) && !channel->held;
+    int events = (channel->paused ? 0 : UV_READABLE) | (writes ? UV_WRITABLE : 0);
     uv_poll_start(&channel->poll, events | UV_DISCONNECT, on_poll);
+}
+
+static void on_retry(uv_timer_t *timer);
+
+/* The kernel takes no descriptors from this user now, though the socket is writable. */
+static void hold(hac_channel *channel)
+{
+    channel->held = true;
+    uv_timer_start(&channel->retry, on_retry, HELD_MS, 0);
+    watch(channel);
 }
 
 static void send_waiting(hac_channel *channel)
@@ -138,6 +156,10 @@ static void send_waiting(hac_channel *channel)
             hac_frame_send(channel->socket, frame->buffer, frame->body_bytes, frame->fds, frame->n_fds, &err);
         if (status == HAC_AGAIN)
             return;
+        if (status == HAC_REFUSED) {
+            hold(channel);
+            return;
+        }
         if (status != HAC_OK) {
             lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
             return;
@@ -148,6 +170,14 @@ static void send_waiting(hac_channel *channel)
         waiting_free(channel, frame);
     }
     watch(channel);
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+    hac_channel *channel = timer->data;
+    channel->held = false;
+    watch(channel);
+    send_waiting(channel);
 }
 
 static void on_poll(uv_poll_t *handle, int status, int events)
@@ -185,14 +215,15 @@ hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsig
         return hac_fail(err, HAC_IO, "cannot watch a socket: %s", uv_strerror(r));
     }
     uv_idle_init(loop, &channel->failure);
-    channel->poll.data = channel->failure.data = channel;
+    uv_timer_init(loop, &channel->retry);
+    channel->poll.data = channel->failure.data = channel->retry.data = channel;
     channel->socket = hac_steal_fd(&owned);
     channel->events = *events;
     channel->context = context;
     channel->closing = closing;
     channel->queue_max = queue_max;
     channel->batch = batch;
-    channel->open_handles = 2;
+    channel->open_handles = 3;
     hac_list_init(&channel->waiting);
     watch(channel);
     *ret = channel;
@@ -236,14 +267,17 @@ static void enqueue(hac_channel *channel, uint8_t *buffer, size_t body_bytes, co
 static void send_frame(hac_channel *channel, uint8_t *buffer, size_t bytes, const int *fds, size_t n_fds)
 {
     hac_error err = HAC_ERROR_NONE;
+    channel->unread += n_fds;
     if (!hac_list_empty(&channel->waiting)) {
         enqueue(channel, buffer, bytes, fds, n_fds);
         return;
     }
     hac_status status = hac_frame_send(channel->socket, buffer, bytes, fds, n_fds, &err);
-    if (status == HAC_AGAIN)
+    if (status == HAC_AGAIN || status == HAC_REFUSED)
         enqueue(channel, buffer, bytes, fds, n_fds);
-    else if (status != HAC_OK)
+    if (status == HAC_REFUSED && !channel->lost)
+        hold(channel);
+    else if (status != HAC_OK && status != HAC_AGAIN)
         lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
 }
 
@@ -312,24 +346,55 @@ static void on_handle_closed(uv_handle_t *handle)
     free(channel);
 }
 
-void hac_channel_close(hac_channel *channel)
+/* Closes all but the socket, and returns that. libuv allows closing it once the poll handle is stopped and
+ * closing. */
+static int close_handles(hac_channel *channel)
 {
-    if (channel == NULL || channel->closed)
-        return;
     channel->closed = true;
     drop_waiting(channel);
     uv_poll_stop(&channel->poll);
     uv_close((uv_handle_t *)&channel->failure, on_handle_closed);
+    uv_close((uv_handle_t *)&channel->retry, on_handle_closed);
     uv_close((uv_handle_t *)&channel->poll, on_handle_closed);
-    hac_deferred_close_socket(channel->closing,
-                              /* libuv allows this once the poll handle is stopped and closing */
-                              channel->socket);
-    channel->socket = -1;
+    return hac_steal_fd(&channel->socket);
+}
+
+void hac_channel_close(hac_channel *channel)
+{
+    if (channel == NULL || channel->closed)
+        return;
+    hac_fd_owner closing = channel->closing;
+    hac_deferred_close_socket(closing, close_handles(channel));
+}
+
+int hac_channel_close_unread(hac_channel *channel)
+{
+    int socket = close_handles(channel);
+    shutdown(socket, SHUT_RDWR);
+    return socket;
+}
+
+bool hac_socket_is_read(int socket)
+{
+    int bytes = 0;
+    return ioctl(socket, SIOCOUTQ, &bytes) != 0 || bytes == 0;
+}
+
+size_t hac_channel_unread(hac_channel *channel)
+{
+    if (channel->unread > 0 && hac_list_empty(&channel->waiting) && hac_socket_is_read(channel->socket))
+        channel->unread = 0;
+    return channel->unread;
+}
+
+void hac_channel_give_up(hac_channel *channel, const char *reason)
+{
+    lose(channel, reason);
 }
 
 double hac_channel_stalled_seconds(const hac_channel *channel)
 {
-    return hac_list_empty(&channel->waiting) ? 0 : hac_seconds_since(channel->moved_ns);
+    return hac_list_empty(&channel->waiting) || channel->held ? 0 : hac_seconds_since(channel->moved_ns);
 }
 
 size_t hac_channel_queued(const hac_channel *channel)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One SOCK_SEQPACKET socket on the loop: frames in, frames out, with a bounded queue. hacd talks to clients
- * and to its children through channels. A peer that does not read fills its own queue and is cut off. */
+ * and to its children through channels. A peer that does not read fills its own queue and is cut off.
+ *
+ * The kernel limits the descriptors that a user has sent and nobody has read yet (ETOOMANYREFS). That is not
+ * the fault of the peer that is to get the next one: the message waits, and is tried again soon. */
 #ifndef SERVER_CHANNEL_H
 #define SERVER_CHANNEL_H
 
@@ -56,5 +59,18 @@ void hac_channel_close(hac_channel *channel);
 double hac_channel_stalled_seconds(const hac_channel *channel);
 
 size_t hac_channel_queued(const hac_channel *channel);
+
+/* Descriptors that were sent, or wait, since the peer had last read everything; 0: it has read everything. */
+size_t hac_channel_unread(hac_channel *channel);
+
+/* Gives the peer up: `lost` follows with that reason, in the next turn of the loop. */
+void hac_channel_give_up(hac_channel *channel, const char *reason);
+
+/* hac_channel_close of a peer that leaves descriptors unread: they stay on their way until the peer reads
+ * them or closes its socket. Returns the socket, shut down, which tells (hac_socket_is_read); the caller
+ * closes it. */
+int hac_channel_close_unread(hac_channel *channel);
+/* Whether the peer of a socket has read, or dropped, all that it was sent. */
+bool hac_socket_is_read(int socket);
 
 #endif

@@ -2,7 +2,10 @@
 /* Channels over a socket pair: order, back-pressure, slow and vanished peers, and leaked descriptors. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/test_support.h"
 #include "channel.h"
@@ -270,6 +273,75 @@ static int warm_up(void **state)
     return uv_loop_init(&loop) != 0 || uv_loop_close(&loop) != 0;
 }
 
+#define NEED(condition)                                                                                      \
+    do {                                                                                                     \
+        if (!(condition))                                                                                    \
+            _exit(__LINE__ & 0xff);                                                                          \
+    } while (0)
+
+static void run_for(fixture *f, unsigned ms)
+{
+    for (unsigned i = 0; i < ms; i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+        usleep(1000);
+    }
+}
+
+/* In a process of its own without privileges, because the kernel does not limit root. */
+static _Noreturn void send_too_many_descriptors(void)
+{
+    static uint8_t frame[HAC_FRAME_MAX];
+    const struct rlimit few = {64, 64};
+    const int fd = STDERR_FILENO;
+    fixture f;
+    int other[2], n = 0;
+    hac_channel *channel = NULL;
+    hac_frame got;
+    hac_status status = HAC_OK;
+    NEED(geteuid() != 0 || setresuid(60204, 60204, 60204) == 0);
+    NEED(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    open_pair(&f);
+    NEED(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, other) == 0);
+    for (; n < 1000 && status == HAC_OK; n++)
+        status = hac_frame_send(other[0], frame, 1, &fd, 1, NULL);
+    NEED(status == HAC_REFUSED);
+    NEED(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, no_closer, &channel, NULL) ==
+         HAC_OK);
+    Hac__Executor__DescriptorAdd add = HAC__EXECUTOR__DESCRIPTOR_ADD__INIT;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    add.descriptor = 1;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD;
+    command.descriptor_add = &add;
+    hac_channel_send(channel, &command.base, &fd, 1);
+    send_ping(channel, 1);
+    run_for(&f, 50);
+    NEED(f.a.lost == 0 && hac_channel_queued(channel) > 0); /* it waits, and what follows behind it */
+    NEED(hac_channel_stalled_seconds(channel) == 0 && hac_channel_unread(channel) == 1);
+    while (hac_frame_receive(other[1], frame, &got, NULL) == HAC_OK)
+        hac_frame_clear(&got);
+    for (int i = 0; i < 100 && hac_channel_queued(channel) > 0; i++)
+        run_for(&f, 10);
+    NEED(hac_channel_queued(channel) == 0 && hac_channel_unread(channel) == 1);
+    NEED(hac_frame_receive(f.pair[1], frame, &got, NULL) == HAC_OK && got.n_fds == 1);
+    NEED(hac_channel_unread(channel) == 1); /* the second message is unread still */
+    NEED(hac_frame_receive(f.pair[1], frame, &got, NULL) == HAC_OK && got.n_fds == 0);
+    NEED(hac_channel_unread(channel) == 0);
+    _exit(0);
+}
+
+/* Descriptors that other peers have not read are not the fault of the peer that gets the next one. */
+static void test_too_many_descriptors(void **state)
+{
+    (void)state;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0)
+        send_too_many_descriptors();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_later, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_later_under_back_pressure, hac_test_fds_setup,
                                         hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_too_many_descriptors, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_garbage, hac_test_fds_setup, hac_test_fds_teardown),
     };
     return cmocka_run_group_tests(tests, warm_up, NULL);

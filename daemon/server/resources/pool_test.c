@@ -25,7 +25,7 @@ static void forget(void *context, hac_pool_buffer *buffer)
 
 static const hac_user_limits limits = {
     .memory = 16 * MIB, .connections = 4, .jobs = 4, .descriptors = 8, .share = 1};
-static const uint64_t total[HAC_SLOTS] = {64 * MIB, 64, 64, 64};
+static const uint64_t total[HAC_SLOTS] = {64 * MIB, 64, 64, 64, 64};
 
 static hac_user *start(hac_users *users, forgotten *f)
 {

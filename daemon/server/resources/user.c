@@ -94,6 +94,7 @@ static uint64_t own_limit(const hac_user *user, hacd_slot slot)
     case HAC_SLOT_MEMORY:
         return user->limits.memory;
     case HAC_SLOT_DESCRIPTORS:
+    case HAC_SLOT_UNREAD:
         return user->limits.descriptors;
     case HAC_SLOT_CONNECTIONS:
         return user->limits.connections;
@@ -128,13 +129,15 @@ uint64_t hac_user_available(const hac_user *user, hacd_slot slot, uint64_t own, 
 /* The text of a refusal: which limit, and what the user can do. */
 static hac_status refuse(hac_user *user, hacd_slot slot, uint64_t amount, hac_error *err)
 {
-    static const char *const what[] = {" MiB of memory", " descriptors in hacd", " connections", " jobs"};
+    static const char *const what[] = {" MiB of memory", " descriptors in hacd", " connections", " jobs",
+                                       " descriptors that clients have not read"};
     const char *unit = slot == HAC_SLOT_MEMORY ? " MiB" : "";
     static const char *const remedy[] = {
         "free buffers or results, or try again when other jobs have ended",
         "free buffers, or try again when other jobs have ended",
         "close some, or try again later",
         "fetch and release results, or try again when some have ended",
+        "read what hacd has sent",
     };
     unsigned shift = slot == HAC_SLOT_MEMORY ? 20 : 0;
     uint64_t limit = own_limit(user, slot), held = user->held[slot] >> shift;

@@ -31,6 +31,7 @@ typedef enum hacd_slot {
     HAC_SLOT_DESCRIPTORS,
     HAC_SLOT_CONNECTIONS,
     HAC_SLOT_JOBS,
+    HAC_SLOT_UNREAD, /* descriptors on their way to clients: the kernel limits them for all of hacd */
     HAC_SLOTS
 } hacd_slot;
 

@@ -11,7 +11,7 @@
 
 static const hac_user_limits unlimited = {
     .memory = UINT64_MAX / 4, .connections = 1u << 30, .jobs = 1u << 30, .descriptors = 1u << 30, .share = 1};
-static const uint64_t total[HAC_SLOTS] = {1024, 1024, 1024, 1024};
+static const uint64_t total[HAC_SLOTS] = {1024, 1024, 1024, 1024, 1024};
 
 static hac_user *add(hac_users *users, uid_t uid)
 {
@@ -57,7 +57,7 @@ static void test_fair_parts(void **state)
 static void test_honest_beside_hostile(void **state)
 {
     (void)state;
-    const uint64_t large[HAC_SLOTS] = {1u << 30, 1u << 20, 1u << 20, 1u << 20};
+    const uint64_t large[HAC_SLOTS] = {1u << 30, 1u << 20, 1u << 20, 1u << 20, 1u << 20};
     for (unsigned n = 1; n <= 32; n++) {
         hac_users users;
         hac_user *hostile[32];

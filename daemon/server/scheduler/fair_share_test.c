@@ -17,7 +17,7 @@ typedef struct fixture {
 
 static void set_up(fixture *f, unsigned n)
 {
-    static const uint64_t total[HAC_SLOTS] = {1024, 1024, 1024, 1024};
+    static const uint64_t total[HAC_SLOTS] = {1024, 1024, 1024, 1024, 1024};
     static const hac_user_limits limits = {1024, 1024, 1024, 1024, 1};
     hac_users_init(&f->users, total, &limits, NULL, NULL);
     hac_list_init(&f->executors.list);

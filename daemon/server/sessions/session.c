@@ -12,6 +12,7 @@
 #include "base/memfd.h"
 #include "loop/channel.h"
 #include "peer.h"
+#include "unread.h"
 
 #define SESSION_QUEUE_MAX         (256u * 1024) /* bytes that a client may leave unread */
 #define SESSION_BATCH             4
@@ -245,7 +246,7 @@ void hac_session_close(hac_session *session, const char *why)
         hac_log_record(HAC_LOG_INFO, HAC_EVENT_CONNECTION, &about, "connection of uid %u, pid %d ends: %s",
                        session->user->uid, (int)session->pid, why);
     }
-    hac_channel_close(session->channel);
+    hac_unread_close_channel(session);
     sessions->closed(session);
     for (size_t i = 0; i < session->n_handles; i++)
         hac_pool_release(session->handles[i]);
@@ -264,6 +265,7 @@ void hac_session_close(hac_session *session, const char *why)
 void hac_sessions_check(hac_sessions *sessions)
 {
     hac_session *session = NULL;
+    hac_unread_settle(sessions);
     hac_list_for_each (session, &sessions->list, hac_session, link)
         if (!session->greeted && ++session->silent_ticks > SILENT_TICKS_MAX)
             hac_session_close(session, "it did not greet in time");
@@ -363,7 +365,7 @@ bool hac_session_drop(hac_session *session, uint32_t id)
 void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds,
                       size_t n_fds)
 {
-    if (!session->closing)
+    if (!session->closing && (n_fds == 0 || hac_unread_charge(session, n_fds)))
         hac_channel_send(session->channel, &response->base, fds, n_fds);
 }
 

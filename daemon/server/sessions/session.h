@@ -24,6 +24,7 @@ typedef struct hac_session hac_session;
 
 typedef struct hac_sessions {
     hac_link list;
+    hac_link lingering; /* closed ones whose peers keep descriptors unread (unread.c) */
     unsigned count;
     uint64_t turn;          /* number of the loop's current turn */
     uint64_t idle_since_ns; /* when the last session ended, or hacd started */
@@ -58,6 +59,7 @@ struct hac_session {
      * (admission.h) */
     double retry_seconds;
     unsigned pending; /* requests whose answers have to wait for a job's end, or for self-tests */
+    size_t unread;    /* descriptors on their way to the client, charged to the user */
     uint32_t *known;  /* sorted ids of the buffers that the client has mapped */
     size_t n_known, known_room;
     hac_link texts; /* that the client has not asked for to the end; the oldest first */

@@ -55,7 +55,8 @@ HAC_MUST_USE hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_f
 /*
  * Sends one frame. `buffer` has HAC_FRAME_MAX bytes, with the body at hac_frame_body(buffer); this function
  * writes the header. Descriptors are borrowed. HAC_AGAIN: the socket is full. HAC_NOT_FOUND: the peer has
- * closed the connection.
+ * closed the connection. HAC_REFUSED: the kernel takes no more descriptors from this process's user, until
+ * peers have read those on their way (ETOOMANYREFS); the socket may be writable meanwhile.
  */
 HAC_MUST_USE hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const int *fds,
                                        size_t n_fds, hac_error *err);
