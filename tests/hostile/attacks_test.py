@@ -2,27 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attacks that once succeeded: what one user did to another user, or to the machine's daemon. Each test stands for a kind
 of attack. Needs root, which connects as several users and starts hacd as its service's user."""
+import array
 import fcntl
 import json
 import os
+import random
 import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
-from machine import HACCTL, LIBEXEC, ONE_DEVICE, MachineTest, eventually, main  # noqa: E402
+from machine import HACCTL, LIBEXEC, ONE_DEVICE, eventually, main  # noqa: E402
 from users import ACKNOWLEDGE, DETACH, FIRST_UID, JOBS, User, UsersTest, failure  # noqa: E402
 
 ATTACKER, VICTIM, SERVICE = FIRST_UID + 200, FIRST_UID + 201, FIRST_UID + 202
 F_SEAL_FUTURE_WRITE = 0x10
 MIB = 1 << 20
 DONE = 3
+EUCLIDEAN = 10
 
 
 def as_user(uid):
@@ -182,6 +184,88 @@ class Descriptors(AttackTest):
         for other in (serial - 10, serial + 1, 1):
             self.assertEqual(client.ask(wire.MORE_TEXT, wire.message(f1=other, f2=32768))[0], wire.R_FAILURE)
         self.assertEqual(client.ask(wire.MORE_TEXT, wire.message(f1=serial - 1, f2=1 << 20))[0], wire.R_FAILURE)
+
+
+class LongTasks(AttackTest):
+    """H3: the client of a graph of sub-operators said how finely its tasks are cut and how much work they are, so others waited
+    for a task of a minute or of hours."""
+
+    def slow(self, slowdown, **config):
+        """A machine whose device takes that many times as long as it would."""
+        profile = ONE_DEVICE.replace("threads: 2", f"threads: 2, testing: {{slowdown: {slowdown}}}")
+        return self.shared(profile, config={"task_deadline_minimum": "10min", "executor_idle_timeout": "60s"} | config)[0]
+
+    def nearest(self, client, rows, centres, columns):
+        """The job of one task that finds the nearest of `centres` rows for each row."""
+        sizes = [4 * rows, 8 * rows * columns, 8 * centres * columns]
+        at = [0]
+        for size in sizes:
+            at.append(at[-1] + (size + 4095) // 4096 * 4096)
+        number = client.ask(wire.BUFFER_ALLOC, wire.field(1, at[-1]))[1][1][0]
+        rng = random.Random(39)
+        self.values = array.array("d", (rng.random() for _ in range((rows + centres) * columns)))
+        os.pwrite(client.fds[-1], self.values[:rows * columns].tobytes(), at[1])
+        os.pwrite(client.fds[-1], self.values[rows * columns:].tobytes(), at[2])
+        call = wire.op_call([(1, 8, 0, 0, rows, 1, 0, 0, 0, 0), (1, 11, 1, 0, rows, columns, 0, 0, 0, 0),
+                             (1, 11, 2, 0, centres, columns, 0, 0, 0, 0)], function=EUCLIDEAN)
+        spans = [(0, offset, size, 1 if i == 0 else 0) for i, (offset, size) in enumerate(zip(at, sizes))]
+        return self.submit(client, number, wire.op_task("op.nearest", spans, call, f10=1e12))
+
+    def scatter(self, client, rows):
+        """A task that cannot be cut."""
+        part = 8 * rows
+        number = client.ask(wire.BUFFER_ALLOC, wire.field(1, 3 * part))[1][1][0]
+        call = wire.op_call([(1, 11, 0, 0, rows, 1, 0, 0, 0, 0), (1, 11, 1, 0, rows, 1, 0, 0, 0, 0),
+                             (1, 9, 2, 0, rows, 1, 0, 0, 0, 0)])
+        spans = [(0, i * part, part, 1 if i == 0 else 0) for i in range(3)]
+        return self.submit(client, number, wire.op_task("op.scatter", spans, call, f10=1e12))
+
+    def submit(self, client, number, task):
+        got = client.ask(wire.SUBMIT_OPS, wire.ops([number], [task], options=ACKNOWLEDGE))
+        self.assertEqual(got[0], wire.R_ACCEPTED, got)
+        return got[1][1][0]
+
+    def sort_seconds(self, client):
+        began = time.monotonic()
+        got = client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(400)))
+        self.assertEqual(got[0], wire.R_DONE, got)
+        return time.monotonic() - began
+
+    def until(self, machine, job, victim, note):
+        """The victim sorts until the job's log says so; how long each sort took."""
+        root, waits = self.user(machine, 0), []
+
+        def noted():
+            waits.append(self.sort_seconds(victim))
+            return note in root.text(wire.QUERY, wire.message(f1=6, f2=job))
+        self.assertTrue(eventually(noted, 30, 0.1), max(waits))
+        return waits
+
+    def test_task_that_can_be_cut(self):
+        machine = self.slow(800)
+        attacker, victim = self.user(machine, ATTACKER), self.user(machine, VICTIM)
+        self.sort_seconds(victim)
+        job = self.nearest(attacker, 1 << 17, 16, 16)
+        waits = self.until(machine, job, victim, "op.nearest kept other users waiting for cpu: goes on in pieces of 8192")
+        print(f"beside a task that can be cut: {max(waits):.1f} s", file=sys.stderr)
+        self.assertEqual(attacker.ask(wire.WAIT, wire.field(1, job))[1][2][0], DONE)
+        self.assertLess(max(waits), 15)
+        found = array.array("I", os.pread(attacker.fds[-1], 4 << 17, 0))
+        centres = [self.values[i:i + 16] for i in range(16 << 17, len(self.values), 16)]
+        for row in (0, 4095, 4096, 8191, 8192, 65535, 65536, 131071):  # what the pieces give is what the whole gives
+            point = self.values[16 * row:16 * row + 16]
+            distances = [sum((x - y) ** 2 for x, y in zip(point, centre)) for centre in centres]
+            self.assertEqual(found[row], distances.index(min(distances)))
+
+    def test_task_that_cannot_be_cut(self):
+        machine = self.slow(2000)
+        attacker, victim = self.user(machine, ATTACKER), self.user(machine, VICTIM)
+        self.sort_seconds(victim)
+        job = self.scatter(attacker, 1 << 20)
+        waits = self.until(machine, job, victim, "runs again when they have had their turn")
+        print(f"beside a task that cannot be cut: {max(waits):.1f} s", file=sys.stderr)
+        self.assertLess(max(waits), 15)
+        self.assertEqual(attacker.ask(wire.CANCEL, wire.field(1, job))[0], wire.R_OK)
 
 
 class Identity(AttackTest):

@@ -22,6 +22,8 @@
 #define REAPED_SECONDS  0.2 /* hacd hears of a child's end before that */
 #define START_ROOM      (UINT64_C(24) << 20)
 #define STARVED_SECONDS 60.0
+/* How long a task whose work the client claims may keep other users waiting, the first time. */
+#define GIVE_WAY_SECONDS 2.0
 
 static hac_server_device *device_of(const hac_executor *executor)
 {
@@ -72,7 +74,9 @@ static void describe_death(const hac_executor *executor, int64_t status, int sig
 {
     const char *words = hac_child_last_words(executor->child, executor->fatal),
                *colon = words[0] != '\0' ? ": " : "";
-    if (executor->hung)
+    if (executor->gave_way)
+        snprintf(ret, room, "was killed, as other users waited");
+    else if (executor->hung)
         snprintf(ret, room, "did not answer in time and was killed");
     else if (for_memory)
         snprintf(ret, room, "was killed by the kernel, as memory ran out");
@@ -134,6 +138,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     char how[320];
     /* a SIGKILL from outside (from the OOM killer, an administrator, a test) says nothing about the device */
     hac_loss loss = {.counts = executor->hung || (!asked && signal != SIGKILL),
+                     .gave_way = executor->gave_way,
                      .for_memory = !executor->hung && killed_for_memory(executors, signal, asked),
                      .how = how};
     describe_death(executor, status, signal, loss.for_memory, how, sizeof how);
@@ -603,6 +608,30 @@ void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buff
 
 /* ---- supervision ------------------------------------------------------------------------------------ */
 
+/* How long a task may keep others waiting. A task that cannot be cut into smaller pieces gets more time
+ * when it runs again, or it would never end. */
+static double give_way_seconds(const hac_dispatch *running)
+{
+    return GIVE_WAY_SECONDS * (double)(1u << (running->yields < 8 ? running->yields : 8));
+}
+
+/* Whether another user has waited for that long. The client chose how long its task takes, and hacd cannot
+ * predict it, so the limit of hung tasks says nothing here. */
+static bool keeps_others_waiting(const hac_executor *executor, uint64_t now)
+{
+    const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
+    const uint64_t limit = (uint64_t)(give_way_seconds(running) * 1e9);
+    const hac_user *other = NULL;
+    if (!running->claimed || now - executor->busy_since_ns < limit)
+        return false;
+    hac_list_for_each (other, &executor->executors->users->list, hac_user, link)
+        if (other != executor->user && other->active_jobs > 0 &&
+            (other->waits >> executor->device & 1) != 0 &&
+            now - other->waits_since_ns[executor->device] >= limit)
+            return true;
+    return false;
+}
+
 static void check_one(hac_executor *executor, uint64_t now)
 {
     if (executor->state == HAC_EXECUTOR_ENDING) {
@@ -621,6 +650,10 @@ static void check_one(hac_executor *executor, uint64_t now)
             if (executor->state != HAC_EXECUTOR_STARTING)
                 hac_container_of(executor->in_flight.next, hac_dispatch, link)->limit = limit;
             executor->hung = true;
+        } else if (executor->n_in_flight > 0 && keeps_others_waiting(executor, now)) {
+            executor->gave_way = true;
+        }
+        if (executor->hung || executor->gave_way) {
             executor->state = HAC_EXECUTOR_ENDING;
             hac_child_kill(executor->child);
         }

@@ -44,6 +44,8 @@ typedef struct hac_dispatch {
     bool cold;            /* the first of its kind on its executor; the models do not learn from it */
     bool fresh;           /* pages are faulted in while it runs */
     bool by_kernels;      /* it runs kernels although the task has a host codelet */
+    bool claimed;         /* its work is what the client claims: it gives way to users who wait */
+    uint32_t yields;      /* how often its task gave way before */
     bool users_pace;      /* a query on the host: its duration says nothing about the device */
     double held_seconds;  /* how long it held the device, by hacd's clock; known when it has ended */
     double limit;         /* time limit in seconds for which its executor was killed; 0: it was not */
@@ -75,6 +77,7 @@ struct hac_executor {
     uint64_t warm;         /* bit set of hashes of the kinds of tasks that it has run */
     bool was_queued;       /* the running task was queued after another one */
     bool hung;             /* killed because it did not answer */
+    bool gave_way;         /* killed because its task kept other users waiting */
     bool has_old_settings; /* its device has other settings now: it takes no more tasks, and leaves */
     bool started;          /* it has been ready */
     char fatal[256];       /* its last report before it exited */
@@ -85,6 +88,7 @@ typedef struct hac_loss {
     bool started;    /* the task may have run in part; else it was still waiting */
     bool counts;     /* the loss counts against the task: it was no SIGKILL from outside */
     bool for_memory; /* the kernel killed the executor because memory ran out */
+    bool gave_way;   /* the task kept other users waiting for too long */
     const char *how; /* how the executor ended, as a predicate: "was ended by signal 9 (Killed)" */
 } hac_loss;
 

@@ -72,6 +72,11 @@ typedef struct hac_jobs {
     hac_deferred_close *closer;
 } hac_jobs;
 
+/* Items of a task, and the multiple at which pieces begin. */
+typedef struct hacd_task_range {
+    uint64_t first, count, grain;
+} hacd_task_range;
+
 typedef struct hacd_job_kind {
     const char *flow;   /* "sort", "calibrate", "tune" */
     size_t state_bytes; /* size of kind_state, which is zeroed */
@@ -112,6 +117,8 @@ typedef struct hacd_job_kind {
     /* Predicted seconds of a job that has no plan yet; 0: unknown. NULL: predicted from the size of the
      * input. */
     double (*estimate)(const hacd_job *job);
+    /* The range of a task that the plan does not cut, if the task could be cut. NULL: there are none. */
+    bool (*find_range)(const hacd_job *job, uint32_t task, hacd_task_range *ret);
     /* Adds members to the job's receipt; may be NULL. */
     void (*receipt)(const hacd_job *job, hac_text *text);
     void (*free_state)(hacd_job *job); /* frees what kind_state refers to; may be NULL */
@@ -125,6 +132,7 @@ typedef struct hacd_job_kind {
     bool sets_result_bytes; /* the kind sets result_bytes; else it is the size of the plan's buffers */
     bool user_errors;       /* HAC_INVALID from an executor is an error in the user's data or query */
     bool in_order;          /* tasks and their items are in input order: the first failing piece decides */
+    bool claims;            /* clients say how much work there is in a task; hacd does not know */
     bool measures;          /* starts only when no builder runs, which would disturb the measurement */
 } hacd_job_kind;
 

@@ -34,8 +34,10 @@ typedef struct hac_task_state {
     uint64_t done;        /* number of items that are finished */
     hacd_piece *lost;     /* pieces to run again */
     size_t n_lost;
-    bool listed; /* in hacd_plan_run.ready */
-    bool ended;  /* the whole task has succeeded, or the job continues without it (hacd_job_kind.may_fail) */
+    uint64_t piece_max; /* items of a piece, after one took too long; 0: no limit */
+    uint32_t yields;    /* how often it gave way to other users and could not be cut further */
+    bool listed;        /* in hacd_plan_run.ready */
+    bool ended; /* the whole task has succeeded, or the job continues without it (hacd_job_kind.may_fail) */
     uint32_t by_host; /* bit mask of the plan's devices that run the host codelet in place of the kernels */
     uint32_t awaits;  /* bit mask of the plan's devices that were asked to build a program for the task */
     uint32_t builds[HAC_DEVICES_MAX]; /* hac_server_device.builds when the program was asked for */

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/op_catalog.h"
 #include "base/op_layout.h"
 #include "op_totals.h"
 #include "submission.h"
@@ -54,6 +55,13 @@ typedef struct ops_state {
 
 /* ---- the request -------------------------------------------------------------------------------------- */
 
+/* The codelet's, for its range: with larger pieces a client would keep the device from others for longer. */
+static uint64_t grain_of(const Hac__Client__OpTask *task)
+{
+    const hac_op_codelet *codelet = hac_op_codelet_find(task->codelet);
+    return codelet != NULL && codelet->range != HAC_OP_NO_RANGE ? codelet->grain : task->grain;
+}
+
 static void read_task(const Hac__Client__OpTask *from, hac_op_spec *ret)
 {
     *ret = (hac_op_spec){.codelet = from->codelet,
@@ -63,7 +71,7 @@ static void read_task(const Hac__Client__OpTask *from, hac_op_spec *ret)
                          .type = (hac_type)from->type,
                          .first = from->first,
                          .count = from->count,
-                         .grain = from->grain,
+                         .grain = from->grain > 0 ? grain_of(from) : 0,
                          .n_spans = from->n_spans,
                          .after = from->after,
                          .n_after = from->n_after,
@@ -492,6 +500,31 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     return HAC_OK;
 }
 
+/* The rows of the codelet's range, if the call says them and they are not those of a program's inputs. */
+static uint64_t rows_of(const hac_op_spec *op, const hac_op_codelet *codelet)
+{
+    hac_op_call call;
+    hac_op_operand operand;
+    size_t at = sizeof call + codelet->range * sizeof operand;
+    if (op->call_bytes < at + sizeof operand)
+        return 0;
+    memcpy(&call, op->call, sizeof call);
+    memcpy(&operand, (const uint8_t *)op->call + at, sizeof operand);
+    bool of_program = call.program_bytes > 0 && codelet->range >= codelet->program_at;
+    return of_program || call.n_operands <= codelet->range ? 0 : operand.rows;
+}
+
+static bool find_range(const hacd_job *job, uint32_t task, hacd_task_range *ret)
+{
+    const ops_state *state = job->kind_state;
+    const hac_op_spec *op = &state->graph->spec.tasks[task];
+    const hac_op_codelet *codelet = hac_op_codelet_find(op->codelet);
+    if (codelet == NULL || codelet->range == HAC_OP_NO_RANGE)
+        return false;
+    *ret = (hacd_task_range){op->first, op->count > 0 ? op->count : rows_of(op, codelet), codelet->grain};
+    return ret->count > 0 && ret->first % ret->grain == 0;
+}
+
 static const hacd_job_kind ops_kind = {.flow = "opsplit",
                                        .state_bytes = sizeof(ops_state),
                                        .fill = fill,
@@ -501,6 +534,8 @@ static const hacd_job_kind ops_kind = {.flow = "opsplit",
                                        .may_fail = may_fail,
                                        .task_failed = task_failed,
                                        .receipt = receipt,
+                                       .find_range = find_range,
+                                       .claims = true,
                                        .buffer = find_buffer,
                                        .ended = ended,
                                        .free_state = free_state,
@@ -520,6 +555,8 @@ static const hacd_job_kind graphs_kind = {.flow = "opsplit",
                                           .answer = answer,
                                           .ended = ended,
                                           .progress = progress,
+                                          .find_range = find_range,
+                                          .claims = true,
                                           .buffer = find_buffer,
                                           .free_state = free_state,
                                           .user_errors = true};

@@ -10,8 +10,10 @@
 #define LOSSES_LAST         6  /* the same on the last device, which is then given up */
 #define KILLS_MAX           20 /* lost executors after which a query is given up, whoever killed them */
 #define KILLS_MAX_PLAIN     60 /* the same for jobs that are no queries, which have fewer ways to fill memory */
-#define MEMORY_KILLS_MAX    8 /* kernel kills for lack of memory after which a job is given up */
-#define MEMORY_KILLS_BESIDE 2 /* the same beside other jobs of its user, without which the job may fit */
+#define MEMORY_KILLS_MAX    8  /* kernel kills for lack of memory after which a job is given up */
+#define YIELDS_MAX          4  /* how often a task that cannot be cut further gives way to other users */
+#define CUT_PIECES          16 /* pieces that are made of one that took too long */
+#define MEMORY_KILLS_BESIDE 2  /* the same beside other jobs of its user, without which the job may fit */
 
 static void give_back(hacd_job *job, const hac_dispatch *dispatch, uint32_t attempt)
 {
@@ -174,10 +176,67 @@ static void give_up_killed(hacd_job *job, const hac_loss *loss)
              job->retries, loss->how, loss->counts ? "" : ": it may need more memory than there is");
 }
 
+/* Makes smaller pieces of what took too long. Returns false if that is not possible. */
+static bool cut(hacd_job *job, const hac_dispatch *dispatch)
+{
+    hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    hac_task_state *state = &job->run.tasks[dispatch->task];
+    hacd_task_range range = {task->first, task->count, task->grain};
+    if (!task->range &&
+        (job->kind->find_range == NULL || !job->kind->find_range(job, dispatch->task, &range)))
+        return false;
+    uint64_t items = task->range ? dispatch->count : range.count;
+    uint64_t grain = range.grain > 0 ? range.grain : 1;
+    if (items <= grain)
+        return false;
+    uint64_t max = items / CUT_PIECES / grain * grain;
+    state->piece_max = max > grain ? max : grain;
+    if (!task->range) { /* all of it again */
+        task->range = true;
+        task->first = range.first;
+        task->count = range.count;
+        task->grain = range.grain;
+        hac_plan_run_redo(&job->run, dispatch->task);
+        return true;
+    }
+    give_back(job, dispatch, dispatch->attempt + 1);
+    return true;
+}
+
+/* The task kept other users waiting, because its client made it long. It goes on in smaller pieces, or else
+ * runs again when it is the user's turn, each time for longer. */
+static void give_way(hacd_job *job, const hac_dispatch *dispatch)
+{
+    const char *device = job->jobs->devices->items[hacd_job_device(job, dispatch->plan_device)]->config.name;
+    const char *codelet = job->plan->tasks[dispatch->task].codelet;
+    hac_task_state *state = &job->run.tasks[dispatch->task];
+    if (cut(job, dispatch)) {
+        hacd_job_note(job, "%s kept other users waiting for %s: goes on in pieces of %llu", codelet, device,
+                      (unsigned long long)state->piece_max);
+        return;
+    }
+    hacd_job_note(job, "%s kept other users waiting for %s: runs again when they have had their turn",
+                  codelet, device);
+    if (++state->yields >= YIELDS_MAX && job->code == HAC_OK) {
+        job->code = HAC_REFUSED;
+        snprintf(job->message, sizeof job->message,
+                 "%.64s takes too long at a stretch on %.64s while other users wait for it, and cannot be "
+                 "cut into "
+                 "smaller pieces; divide its input, or try again later",
+                 codelet, device);
+        hac_jobs_kick(job->jobs);
+    }
+    give_back(job, dispatch, dispatch->attempt + 1);
+}
+
 void hac_job_failures_lost(hacd_job *job, const hac_dispatch *dispatch, const hac_loss *loss)
 {
     uint32_t device = hacd_job_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    if (loss->started && loss->gave_way && task->repeatable && !job->run.failed) {
+        give_way(job, dispatch);
+        return;
+    }
     if (loss->started) {
         job->retries++;
         job->memory_kills += loss->for_memory;

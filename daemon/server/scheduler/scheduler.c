@@ -295,6 +295,8 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->together = together;
     dispatch->plan_device = plan_device;
     dispatch->cold = is_cold(executor, task);
+    dispatch->claimed = job->kind->claims;
+    dispatch->yields = job->run.tasks[task_index].yields;
     dispatch->users_pace = job->kind->user_errors && strncmp(task->codelet, "query.", 6) == 0;
     dispatch->units =
         task->count > 0 ? task->units * ((double)piece->count / (double)task->count) : task->units;
@@ -374,12 +376,33 @@ static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, hac_range_sh
     return n;
 }
 
+/* Takes the next piece of a range for a device. */
+static hacd_piece take_piece(hacd_job *job, uint32_t task_index, uint32_t plan_device,
+                             const hac_range_sharer *sharers, bool queued)
+{
+    hac_task_state *state = &job->run.tasks[task_index];
+    const hac_plan_task *task = &job->plan->tasks[task_index];
+    hacd_piece piece = {0, 0, 0, 0};
+    bool lost = hac_plan_run_take_lost(&job->run, task_index, &piece);
+    if (!lost) {
+        piece.first = task->first + state->claimed;
+        piece.count = hac_range_share_next(sharers, job->plan->n_devices, plan_device, queued,
+                                           task->count - state->claimed, task->grain > 0 ? task->grain : 1);
+    }
+    uint64_t max = state->piece_max > 0 && state->piece_max < piece.count ? state->piece_max : piece.count;
+    if (lost && max < piece.count)
+        hac_plan_run_give_back(&job->run, task_index,
+                               &(hacd_piece){piece.first + max, piece.count - max, piece.attempt, 0});
+    piece.count = max;
+    state->claimed += lost ? 0 : max;
+    return piece;
+}
+
 /* Sends one piece of a range to a device. Returns false if the device takes none now. */
 static bool hand_out_piece(hacd_job *job, uint32_t task_index, uint32_t plan_device)
 {
     hac_task_state *state = &job->run.tasks[task_index];
     const hac_plan_task *task = &job->plan->tasks[task_index];
-    hacd_piece piece = {0, 0, 0, 0};
     uint64_t predecessor, first_queued;
     if (hac_plan_run_is_given_out(&job->run, job->plan, task_index))
         return false;
@@ -393,12 +416,7 @@ static bool hand_out_piece(hacd_job *job, uint32_t task_index, uint32_t plan_dev
     bool queued = queued_pieces(&(job_queue){executor, job}, task_index, &first_queued) > 0;
     if (state->n_lost > 0 && queued && together)
         return false; /* a lost piece goes to whoever is free first */
-    if (!hac_plan_run_take_lost(&job->run, task_index, &piece)) {
-        piece.first = task->first + state->claimed;
-        piece.count = hac_range_share_next(sharers, job->plan->n_devices, plan_device, queued,
-                                           task->count - state->claimed, task->grain > 0 ? task->grain : 1);
-        state->claimed += piece.count;
-    }
+    hacd_piece piece = take_piece(job, task_index, plan_device, sharers, queued);
     if (piece.count == 0)
         return false;
     piece.predecessor = predecessor;
