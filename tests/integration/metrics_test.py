@@ -142,14 +142,7 @@ class Metrics(MachineTest):
         return client
 
     def ask(self, client):
-        what, fields = client.ask(wire.QUERY, wire.message(f1=METRICS))
-        self.assertEqual(what, wire.R_TEXT)
-        text = fields.get(1, [b""])[0]
-        if not text:  # a memfd
-            fd = client.fds.pop()
-            text = os.pread(fd, fields[2][0], 0)
-            os.close(fd)
-        return parse(text.decode())
+        return parse(client.text(wire.QUERY, wire.message(f1=METRICS)))
 
     def users(self, families):
         return {dict(labels)["user"] for name, samples in families.items() if name.startswith("hacd_user_")

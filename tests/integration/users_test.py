@@ -8,7 +8,6 @@ import json
 import os
 import random
 import resource
-import shutil
 import statistics
 import struct
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
-from machine import eventually, main  # noqa: E402
+from machine import ONE_DEVICE, eventually, main  # noqa: E402
 from users import (ACKNOWLEDGE, CANCELLED, DETACH, DONE, FIRST_UID, LOG, PLAN, RECEIPT, SHOW, WHY, User,  # noqa: E402
                    UsersTest, deadline, failure, priority)
 

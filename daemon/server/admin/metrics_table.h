@@ -121,7 +121,7 @@
       "Shares of the machine")                                                                               \
     X(USER_REFUSED, "hacd_user_refused", "counter", "", "user, resource",                                    \
       "Refused requests of a user, because of a limit or of other users; resource: memory, descriptors, "    \
-      "connections, jobs.",                                                                                  \
+      "connections, jobs, unread_descriptors.",                                                              \
       "Who is at a limit; ends with the user's last connection, job and buffer")                             \
     X(LOG, "hacd_log_records", "counter", "", "level", "Records written to the log.", "Rate of errors")      \
     X(LOG_DROPPED, "hacd_log_records_dropped", "counter", "", "reason",                                      \
