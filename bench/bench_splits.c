@@ -63,10 +63,10 @@ static void read_more(hac_input *input, hac_split_writer *writer)
 {
     hac_error err = HAC_ERROR_NONE;
     struct pollfd p = {hac_input_wants(input), POLLIN, 0};
-    uint64_t room, n = 0;
-    uint8_t *at = hac_split_writer_space(writer, &room);
+    uint64_t capacity, n = 0;
+    uint8_t *at = hac_split_writer_space(writer, &capacity);
     (void)poll(&p, 1, p.fd < 0 ? 0 : -1);
-    hac_status status = hac_input_read(input, at, room, &n, &err);
+    hac_status status = hac_input_read(input, at, capacity, &n, &err);
     if (status == HAC_AGAIN)
         return;
     must(status, &err);
@@ -75,17 +75,17 @@ static void read_more(hac_input *input, hac_split_writer *writer)
     hac_split_writer_read(writer, n);
 }
 
-static uint64_t run(hac_input *input, hac_split_writer *writer, uint64_t room, struct rusage *ret_before)
+static uint64_t run(hac_input *input, hac_split_writer *writer, uint64_t capacity, struct rusage *ret_before)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_split_writer_state state = HAC_SPLIT_WRITER_MORE;
     uint8_t *memory[BUFFERS];
     size_t turn = 0;
     for (size_t i = 0; i < BUFFERS; i++)
-        memory[i] = pool_memory(room);
+        memory[i] = pool_memory(capacity);
     getrusage(RUSAGE_SELF, ret_before);
     uint64_t start = hac_now_ns();
-    hac_split_writer_memory(writer, memory[0], room);
+    hac_split_writer_memory(writer, memory[0], capacity);
     hac_split_writer_begin(writer);
     while (state != HAC_SPLIT_WRITER_ENDED) {
         must(hac_split_writer_cut(writer, &state, &err), &err);
@@ -95,7 +95,7 @@ static uint64_t run(hac_input *input, hac_split_writer *writer, uint64_t room, s
             must(hac_fail(&err, HAC_FAILED, "a record is longer than a split"), &err);
         if (state == HAC_SPLIT_WRITER_FULL) {
             (void)hac_split_writer_close(writer);
-            hac_split_writer_memory(writer, memory[++turn % BUFFERS], room);
+            hac_split_writer_memory(writer, memory[++turn % BUFFERS], capacity);
         }
     }
     return start;

@@ -20,7 +20,7 @@ typedef struct memory_item {
 
 typedef struct item_table {
     memory_item *items;
-    size_t room, count; /* capacity: a power of two, or 0 */
+    size_t capacity, count; /* capacity: a power of two, or 0 */
 } item_table;
 
 struct hac_memory {
@@ -30,14 +30,14 @@ struct hac_memory {
 
 static size_t slot_of(const item_table *t, uint64_t key)
 {
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->room - 1);
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->capacity - 1);
 }
 
 static memory_item *find(const item_table *t, uint64_t key)
 {
-    if (t->room == 0)
+    if (t->capacity == 0)
         return NULL;
-    for (size_t i = slot_of(t, key); t->items[i].used; i = (i + 1) & (t->room - 1))
+    for (size_t i = slot_of(t, key); t->items[i].used; i = (i + 1) & (t->capacity - 1))
         if (t->items[i].key == key)
             return &t->items[i];
     return NULL;
@@ -47,7 +47,7 @@ static void place(item_table *t, const memory_item *new_item)
 {
     size_t i = slot_of(t, new_item->key);
     while (t->items[i].used)
-        i = (i + 1) & (t->room - 1);
+        i = (i + 1) & (t->capacity - 1);
     t->items[i] = *new_item;
     t->items[i].used = true;
     t->count++;
@@ -55,13 +55,13 @@ static void place(item_table *t, const memory_item *new_item)
 
 static hac_status make_room(item_table *t, hac_error *err)
 {
-    if (t->count * 2 < t->room)
+    if (t->count * 2 < t->capacity)
         return HAC_OK;
-    item_table larger = {.room = t->room == 0 ? 64 : t->room * 2};
-    larger.items = calloc(larger.room, sizeof *larger.items);
+    item_table larger = {.capacity = t->capacity == 0 ? 64 : t->capacity * 2};
+    larger.items = calloc(larger.capacity, sizeof *larger.items);
     if (larger.items == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = 0; i < t->room; i++)
+    for (size_t i = 0; i < t->capacity; i++)
         if (t->items[i].used)
             place(&larger, &t->items[i]);
     free(t->items);
@@ -72,10 +72,10 @@ static hac_status make_room(item_table *t, hac_error *err)
 static void remove_item(item_table *t, memory_item *gone)
 {
     size_t hole = (size_t)(gone - t->items);
-    for (size_t i = (hole + 1) & (t->room - 1); t->items[i].used; i = (i + 1) & (t->room - 1)) {
+    for (size_t i = (hole + 1) & (t->capacity - 1); t->items[i].used; i = (i + 1) & (t->capacity - 1)) {
         size_t home = slot_of(t, t->items[i].key);
         /* it may move into the hole unless its home lies between the hole and its slot */
-        if (((i - home) & (t->room - 1)) >= ((i - hole) & (t->room - 1))) {
+        if (((i - home) & (t->capacity - 1)) >= ((i - hole) & (t->capacity - 1))) {
             t->items[hole] = t->items[i];
             hole = i;
         }
@@ -96,7 +96,7 @@ static void release(const hac_memory *memory, memory_item *i)
 
 static void clear(const hac_memory *memory, item_table *t)
 {
-    for (size_t i = 0; i < t->room; i++)
+    for (size_t i = 0; i < t->capacity; i++)
         if (t->items[i].used)
             release(memory, &t->items[i]);
     free(t->items);

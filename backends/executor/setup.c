@@ -136,13 +136,13 @@ static int compare_tids(const void *a, const void *b)
 }
 
 /* All thread ids except the main thread's, in the order of creation. */
-static size_t list_threads(pid_t *tids, size_t room)
+static size_t list_threads(pid_t *tids, size_t capacity)
 {
     DIR *directory = opendir("/proc/self/task");
     size_t n = 0;
     if (directory == NULL)
         return 0;
-    for (struct dirent *e; n < room && (e = readdir(directory)) != NULL;) {
+    for (struct dirent *e; n < capacity && (e = readdir(directory)) != NULL;) {
         long tid = strtol(e->d_name, NULL, 10);
         if (tid > 0 && (pid_t)tid != getpid())
             tids[n++] = (pid_t)tid;

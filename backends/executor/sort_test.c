@@ -24,7 +24,7 @@ typedef struct sorter {
     uint64_t table_bytes, counts_bytes;
 } sorter;
 
-static uint64_t room(uint64_t bytes)
+static uint64_t rounded(uint64_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
@@ -101,8 +101,8 @@ static void sort_bitonic(sorter *s, uint64_t n)
 static void sort_radix(sorter *s, uint64_t n)
 {
     hac_radix_cut cut = hac_radix_cut_of(n, 2, 0);
-    uint64_t table = room(hac_radix_table_bytes(cut.buckets));
-    uint64_t counts = room(hac_radix_counts_bytes(cut.chunks, cut.buckets));
+    uint64_t table = rounded(hac_radix_table_bytes(cut.buckets));
+    uint64_t counts = rounded(hac_radix_counts_bytes(cut.chunks, cut.buckets));
     hac_memfd_unmap(test_add_buffer(s->child, TABLE, table), table);
     hac_memfd_unmap(test_add_buffer(s->child, COUNTS, counts), counts);
     step what = {.codelet = "radix.sample"};

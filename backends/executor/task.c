@@ -270,9 +270,9 @@ void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor_
             add_needed_programs(r, codelet, run, ret);
         return;
     }
-    size_t room = sizeof r->result.values / sizeof *r->result.values;
+    size_t capacity = sizeof r->result.values / sizeof *r->result.values;
     ret->values = r->result.values;
-    ret->n_values = r->result.n_values < room ? r->result.n_values : room;
+    ret->n_values = r->result.n_values < capacity ? r->result.n_values : capacity;
     ret->data.data = r->inline_out;
     ret->data.len = r->result.inline_out_bytes < HAC_INLINE_MAX ? r->result.inline_out_bytes : HAC_INLINE_MAX;
 }

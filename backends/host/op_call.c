@@ -217,8 +217,8 @@ hac_status hac_op_bind_constants(hac_op_request *r, hac_error *err)
     hac_program *p = r->program;
     if (p == NULL || r->n == rule->op->program_at)
         return HAC_OK;
-    size_t room = p->n_constants + r->n;
-    hac_constant *constants = realloc(p->constants, room * sizeof *constants);
+    size_t capacity = p->n_constants + r->n;
+    hac_constant *constants = realloc(p->constants, capacity * sizeof *constants);
     if (constants == NULL)
         return hac_fail_no_memory(err);
     p->constants = constants;

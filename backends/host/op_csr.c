@@ -332,15 +332,15 @@ static hac_status allocate(csr_matrix *m, bool values, hac_error *err)
     m->results = hac_op_alloc(m->rows + 1, sizeof *m->results);
     m->column = hac_op_alloc(max, sizeof *m->column);
     m->spare = hac_op_alloc(max, sizeof *m->spare);
-    bool room = m->places != NULL && m->next != NULL && m->begins != NULL && m->results != NULL &&
-                m->column != NULL && m->spare != NULL;
+    bool allocated = m->places != NULL && m->next != NULL && m->begins != NULL && m->results != NULL &&
+                     m->column != NULL && m->spare != NULL;
     if (values) {
         m->given = hac_op_alloc(m->n, sizeof *m->given);
         m->value = hac_op_alloc(max, sizeof *m->value);
         m->spare_value = hac_op_alloc(max, sizeof *m->spare_value);
-        room = room && m->given != NULL && m->value != NULL && m->spare_value != NULL;
+        allocated = allocated && m->given != NULL && m->value != NULL && m->spare_value != NULL;
     }
-    return room ? HAC_OK : hac_fail_no_memory(err);
+    return allocated ? HAC_OK : hac_fail_no_memory(err);
 }
 
 hac_status hac_op_do_csr(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)

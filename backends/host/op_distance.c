@@ -54,8 +54,8 @@ typedef struct distance_work {
     const hac_op_request *r;
     const hac_op_kernels *kernels;
     hac_op_number number;
-    uint8_t *norms;  /* COSINE: lengths of B's rows */
-    uint8_t **rooms; /* for each thread */
+    uint8_t *norms;      /* COSINE: lengths of B's rows */
+    uint8_t **scratches; /* for each thread */
 } distance_work;
 
 /* Lengths of B's rows. Squares are added in ascending order of columns. */
@@ -84,16 +84,16 @@ static hac_status distance_rows(void *context, uint64_t first, uint64_t count, u
     distance_work *w = context;
     const hac_op_request *r = w->r;
     const hac_op_vector *a = &r->v[1], *b = &r->v[2];
-    if (w->rooms[worker] == NULL)
-        w->rooms[worker] = hac_op_alloc(a->columns, HAC_OP_TURNED_BYTES);
-    if (w->rooms[worker] == NULL)
+    if (w->scratches[worker] == NULL)
+        w->scratches[worker] = hac_op_alloc(a->columns, HAC_OP_TURNED_BYTES);
+    if (w->scratches[worker] == NULL)
         return hac_fail_no_memory(err);
     hac_op_tile tile = {.function = r->call.function,
                         .columns = (size_t)a->columns,
                         .b = b->values,
                         .b_rows = b->rows,
                         .b_norms = w->norms,
-                        .turned = w->rooms[worker]};
+                        .turned = w->scratches[worker]};
     for (uint64_t at = first; at < first + count; at += HAC_OP_TILE_ROWS) {
         uint64_t left = first + count - at;
         tile.rows = left < HAC_OP_TILE_ROWS ? (size_t)left : HAC_OP_TILE_ROWS;
@@ -114,14 +114,14 @@ static hac_status run_distances(hac_op_request *r, hac_error *err)
     distance_work w = {.r = r,
                        .kernels = hac_op_kernels_best(),
                        .number = hac_op_number_of(a->kind),
-                       .rooms = calloc(threads, sizeof *w.rooms)};
+                       .scratches = calloc(threads, sizeof *w.scratches)};
     uint64_t products = a->columns * (b->rows + 1), tiles = STEP_PRODUCTS / HAC_OP_TILE_ROWS / products + 1;
-    hac_status status = w.rooms == NULL ? hac_fail_no_memory(err) : norms_of(&w, err);
+    hac_status status = w.scratches == NULL ? hac_fail_no_memory(err) : norms_of(&w, err);
     if (status == HAC_OK)
         status = hac_op_for_rows(r->first, r->count, tiles * HAC_OP_TILE_ROWS, distance_rows, &w, err);
-    for (unsigned i = 0; w.rooms != NULL && i < threads; i++)
-        free(w.rooms[i]);
-    free(w.rooms);
+    for (unsigned i = 0; w.scratches != NULL && i < threads; i++)
+        free(w.scratches[i]);
+    free(w.scratches);
     free(w.norms);
     return status;
 }

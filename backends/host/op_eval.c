@@ -7,11 +7,11 @@
 #include "codelet/threads.h"
 
 #define STRING_BYTES (1u << 20) /* strings that one batch may make */
-#define ROOM         (HAC_BATCH_ROWS * 8)
+#define CAPACITY     (HAC_BATCH_ROWS * 8)
 
 typedef struct eval_worker {
     hac_machine_c *machine; /* made at the first batch */
-    uint8_t *room;          /* a column of each input */
+    uint8_t *scratch;       /* a column of each input */
     hac_column inputs[HAC_OP_OPERANDS_MAX];
 } eval_worker;
 
@@ -66,7 +66,7 @@ void hac_op_eval_free(hac_op_eval *e)
         if (e->workers[i] == NULL)
             continue;
         hac_machine_c_free(e->workers[i]->machine);
-        free(e->workers[i]->room);
+        free(e->workers[i]->scratch);
         free(e->workers[i]);
     }
     free(e);
@@ -90,28 +90,29 @@ static hac_status worker_init(hac_op_eval *e, unsigned worker, hac_error *err)
         return hac_fail_no_memory(err);
     if (w->machine != NULL)
         return HAC_OK;
-    if (w->room == NULL)
-        w->room = hac_op_alloc(HAC_OP_OPERANDS_MAX, ROOM);
-    if (w->room == NULL)
+    if (w->scratch == NULL)
+        w->scratch = hac_op_alloc(HAC_OP_OPERANDS_MAX, CAPACITY);
+    if (w->scratch == NULL)
         return hac_fail_no_memory(err);
     return hac_machine_c_new(e->r->program, string_bytes(e->r->program), &w->machine, err);
 }
 
 /* The machine reads whole blocks of 64 elements, so the end of a vector is copied. */
-static void *load(const hac_op_vector *v, uint64_t first, size_t n, void *room)
+static void *load(const hac_op_vector *v, uint64_t first, size_t n, void *scratch)
 {
     const uint8_t *x = hac_op_at(v, first);
     bool narrow = v->kind == HAC_KIND_I32 || v->kind == HAC_KIND_U32;
     if (narrow)
-        hac_op_kernels_best()->widen(v->kind, v->kind == HAC_KIND_I32 ? HAC_OP_I64 : HAC_OP_U64, x, n, room);
+        hac_op_kernels_best()->widen(v->kind, v->kind == HAC_KIND_I32 ? HAC_OP_I64 : HAC_OP_U64, x, n,
+                                     scratch);
     else if (v->kind == HAC_KIND_BOOL)
         for (size_t i = 0; i < n; i++)
-            ((uint8_t *)room)[i] = x[i] != 0;
+            ((uint8_t *)scratch)[i] = x[i] != 0;
     else if (n == HAC_BATCH_ROWS)
         return hac_op_at(v, first);
     else
-        memcpy(room, x, n * v->size);
-    return room;
+        memcpy(scratch, x, n * v->size);
+    return scratch;
 }
 
 hac_status hac_op_eval_batch(hac_op_eval *e, unsigned worker, uint64_t first, size_t n, hac_column *ret,
@@ -123,7 +124,7 @@ hac_status hac_op_eval_batch(hac_op_eval *e, unsigned worker, uint64_t first, si
     for (size_t i = 0; i < p->n_inputs; i++) {
         w->inputs[i] = (hac_column){.type = p->inputs[i]};
         if (e->used[i])
-            w->inputs[i].values = load(&e->r->v[e->from + i], first, n, w->room + i * ROOM);
+            w->inputs[i].values = load(&e->r->v[e->from + i], first, n, w->scratch + i * CAPACITY);
     }
     hac_batch batch = {.rows = n, .n_columns = p->n_inputs, .columns = w->inputs};
     hac_machine_c_run(w->machine, &batch, ret);

@@ -261,7 +261,7 @@ typedef struct numbering {
     uint64_t start; /* seed of the hashes */
     uint64_t mask, n;
     uint64_t *distinct; /* in the order of their first appearance */
-    uint64_t room;
+    uint64_t capacity;
 } numbering;
 
 static void numbering_clear(numbering *t)
@@ -292,7 +292,7 @@ static hac_status grow(numbering *t, hac_error *err)
     index_slot *before = t->slots;
     t->slots = slots;
     t->mask = n - 1;
-    t->room = n / 2;
+    t->capacity = n / 2;
     for (uint64_t i = 0; before != NULL && i < n / 2; i++)
         if (before[i].number != 0)
             *find_slot(t, before[i].key) = before[i];
@@ -304,7 +304,7 @@ static hac_status grow(numbering *t, hac_error *err)
 static hac_status number_keys(keys *k, numbering *t, hac_error *err)
 {
     for (uint64_t i = 0; i < k->n; i++) {
-        if (t->n == t->room)
+        if (t->n == t->capacity)
             HAC_OP_TRY(grow(t, err));
         index_slot *s = find_slot(t, k->key[i]);
         if (s->number == 0) {

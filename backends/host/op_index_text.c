@@ -14,14 +14,14 @@ typedef struct index_text {
  * vectors. */
 typedef struct index_texts {
     index_text *distinct;
-    uint64_t n, room;
+    uint64_t n, capacity;
     uint8_t *characters;
-    uint64_t n_characters, characters_room;
+    uint64_t n_characters, characters_capacity;
     uint32_t *slots; /* number + 1; 0: free */
     uint64_t start;  /* seed of the hashes */
     uint64_t mask;
     uint8_t *row; /* a copy of the row that is being looked up */
-    uint64_t row_room;
+    uint64_t row_capacity;
 } index_texts;
 
 static void texts_clear(index_texts *t)
@@ -32,16 +32,16 @@ static void texts_clear(index_texts *t)
     free(t->row);
 }
 
-static hac_status room_for(void **memory, uint64_t *room, uint64_t needed, size_t size, hac_error *err)
+static hac_status room_for(void **memory, uint64_t *capacity, uint64_t needed, size_t size, hac_error *err)
 {
-    if (needed <= *room)
+    if (needed <= *capacity)
         return HAC_OK;
     uint64_t more = needed < 1024 ? 1024 : needed * 2, bytes;
     void *grown = __builtin_mul_overflow(more, size, &bytes) ? NULL : realloc(*memory, bytes);
     if (grown == NULL)
         return hac_fail_no_memory(err);
     *memory = grown;
-    *room = more;
+    *capacity = more;
     return HAC_OK;
 }
 
@@ -67,8 +67,8 @@ static hac_status add(index_texts *t, const uint8_t *s, uint64_t bytes, uint64_t
 {
     if (t->n == UINT32_MAX)
         return hac_fail(err, HAC_UNSUPPORTED, "more than 2^32 - 1 distinct texts");
-    HAC_OP_TRY(room_for((void **)&t->distinct, &t->room, t->n + 1, sizeof *t->distinct, err));
-    HAC_OP_TRY(room_for((void **)&t->characters, &t->characters_room, t->n_characters + bytes, 1, err));
+    HAC_OP_TRY(room_for((void **)&t->distinct, &t->capacity, t->n + 1, sizeof *t->distinct, err));
+    HAC_OP_TRY(room_for((void **)&t->characters, &t->characters_capacity, t->n_characters + bytes, 1, err));
     if (bytes != 0)
         memcpy(t->characters + t->n_characters, s, bytes);
     t->distinct[t->n++] = (index_text){.at = t->n_characters, .bytes = bytes, .hash = hash};
@@ -80,7 +80,7 @@ static hac_status number_text(index_texts *t, const uint8_t *s, uint64_t bytes, 
 {
     if (t->slots == NULL || 2 * t->n > t->mask)
         HAC_OP_TRY(grow_slots(t, err));
-    HAC_OP_TRY(room_for((void **)&t->row, &t->row_room, bytes + 8, 1, err));
+    HAC_OP_TRY(room_for((void **)&t->row, &t->row_capacity, bytes + 8, 1, err));
     memcpy(t->row, s, bytes);
     uint64_t hash = hac_hash_long_string(t->start, t->row, bytes), at = hash & t->mask;
     for (; t->slots[at] != 0; at = (at + 1) & t->mask) {
@@ -163,6 +163,6 @@ hac_status hac_op_index_texts(const hac_op_request *r, uint64_t *ret_distinct, u
         return HAC_OK;
     HAC_OP_TRY(
         /* memory is never NULL, even for empty texts */
-        room_for((void **)&t.characters, &t.characters_room, 1, 1, err));
+        room_for((void **)&t.characters, &t.characters_capacity, 1, 1, err));
     return write_texts(r, &t, numbers, err);
 }

@@ -49,28 +49,28 @@ hac_status hac_op_check_of_keys(const hac_op_request *r, hac_error *err)
     return check_tables(r, r->v[1].rows, x == NULL ? 1 : x->columns + 1, err);
 }
 
-typedef struct key_room {
+typedef struct key_scratch {
     uint64_t keys[PIECE];
     uint8_t *numbers; /* PIECE rows of x, widened; NULL: x is read in place */
-} key_room;
+} key_scratch;
 
-static hac_status add_piece(const hac_op_request *r, uint64_t first, size_t n, key_room *room, uint8_t *table,
-                            hac_error *err)
+static hac_status add_piece(const hac_op_request *r, uint64_t first, size_t n, key_scratch *scratch,
+                            uint8_t *table, hac_error *err)
 {
     const hac_op_vector *x = r->n > 2 ? &r->v[2] : NULL;
     hac_op_number number = hac_op_number_of(r->v[0].kind);
     size_t columns = x == NULL ? 0 : (size_t)x->columns;
     for (size_t i = 0; i < n; i++) {
-        room->keys[i] = hac_op_index_at(&r->v[1], first + i);
-        if (room->keys[i] >= r->call.n)
+        scratch->keys[i] = hac_op_index_at(&r->v[1], first + i);
+        if (scratch->keys[i] >= r->call.n)
             return hac_op_fail_index(err, r, 1, first + i, r->call.n);
     }
     const void *values = NULL;
     if (x != NULL)
-        values = room->numbers == NULL
+        values = scratch->numbers == NULL
                      ? hac_op_at(x, first * columns)
-                     : hac_op_numbers(x, number, first * columns, n * columns, room->numbers);
-    if (!hac_op_kernels_best()->add_keys[number](r->call.function, room->keys, values, n, columns, table))
+                     : hac_op_numbers(x, number, first * columns, n * columns, scratch->numbers);
+    if (!hac_op_kernels_best()->add_keys[number](r->call.function, scratch->keys, values, n, columns, table))
         return hac_op_fail_sum(err, &r->v[1], "keys", first);
     return HAC_OK;
 }
@@ -81,21 +81,21 @@ static hac_status key_rows(void *context, uint64_t first, uint64_t count, unsign
     const hac_op_vector *tables = &r->v[0], *x = r->n > 2 ? &r->v[2] : NULL;
     uint64_t table_bytes = r->call.n * tables->columns * tables->size;
     uint8_t *table = tables->values + first / HAC_OP_KEY_BLOCK * table_bytes;
-    key_room room = {.numbers = NULL};
+    key_scratch scratch = {.numbers = NULL};
     hac_status status = HAC_OK;
     (void)worker;
     if (x != NULL && hac_op_number_of(x->kind) == hac_op_number_of(tables->kind) && x->size == 8)
-        room.numbers = NULL;
+        scratch.numbers = NULL;
     else if (x != NULL) {
-        room.numbers = hac_op_alloc(PIECE * x->columns, 8);
-        if (room.numbers == NULL)
+        scratch.numbers = hac_op_alloc(PIECE * x->columns, 8);
+        if (scratch.numbers == NULL)
             return hac_fail_no_memory(err);
     }
     memset(table, 0, table_bytes);
     for (uint64_t at = 0; status == HAC_OK && at < count; at += PIECE)
         status =
-            add_piece(r, first + at, count - at < PIECE ? (size_t)(count - at) : PIECE, &room, table, err);
-    free(room.numbers);
+            add_piece(r, first + at, count - at < PIECE ? (size_t)(count - at) : PIECE, &scratch, table, err);
+    free(scratch.numbers);
     if (tables->kind == HAC_KIND_F64) /* all NaNs become one */
         hac_op_kernels_best()->tidy64((double *)(void *)table, table_bytes / 8, (double *)(void *)table);
     return status;

@@ -301,8 +301,8 @@ static double reduce_ones(unsigned function, uint64_t n)
 
 typedef struct row_work {
     const hac_op_request *r;
-    uint8_t **rooms; /* for each thread: a widened row */
-    uint64_t *room_elements;
+    uint8_t **scratches; /* for each thread: a widened row */
+    uint64_t *scratch_elements;
 } row_work;
 
 /* Rows from `from` on as numbers, widened into the thread's own memory if necessary. */
@@ -311,14 +311,14 @@ static hac_status row_numbers(row_work *w, hac_op_number number, uint64_t from, 
 {
     const hac_op_vector *a = &w->r->v[1];
     bool as_is = a->size == hac_op_number_size(number) && hac_op_number_of(a->kind) == number;
-    if (!as_is && w->room_elements[worker] < n) {
-        free(w->rooms[worker]);
-        w->rooms[worker] = hac_op_alloc(2 * n, 8);
-        w->room_elements[worker] = w->rooms[worker] == NULL ? 0 : 2 * n;
-        if (w->rooms[worker] == NULL)
+    if (!as_is && w->scratch_elements[worker] < n) {
+        free(w->scratches[worker]);
+        w->scratches[worker] = hac_op_alloc(2 * n, 8);
+        w->scratch_elements[worker] = w->scratches[worker] == NULL ? 0 : 2 * n;
+        if (w->scratches[worker] == NULL)
             return hac_fail_no_memory(err);
     }
-    *ret = hac_op_numbers(a, number, from, n, w->rooms[worker]);
+    *ret = hac_op_numbers(a, number, from, n, w->scratches[worker]);
     return HAC_OK;
 }
 
@@ -355,20 +355,20 @@ hac_status hac_op_do_row_reduce(hac_op_request *r, uint64_t *values, size_t *n_v
 {
     const unsigned threads = HAC_POOL_MAX; /* there may be more threads later */
     row_work w = {.r = r,
-                  .rooms = calloc(threads, sizeof *w.rooms),
-                  .room_elements = calloc(threads, sizeof *w.room_elements)};
+                  .scratches = calloc(threads, sizeof *w.scratches),
+                  .scratch_elements = calloc(threads, sizeof *w.scratch_elements)};
     uint64_t rows = r->v[1].rows, mean = rows == 0 ? 1 : r->v[1].entries / rows + 1;
     hac_status status = HAC_OK;
     (void)values;
     (void)n_values;
-    if (w.rooms == NULL || w.room_elements == NULL)
+    if (w.scratches == NULL || w.scratch_elements == NULL)
         status = hac_fail_no_memory(err);
     if (status == HAC_OK)
         status = hac_op_for_rows(r->first, r->count, step_of(mean), reduce_rows, &w, err);
-    for (unsigned i = 0; w.rooms != NULL && i < threads; i++)
-        free(w.rooms[i]);
-    free(w.rooms);
-    free(w.room_elements);
+    for (unsigned i = 0; w.scratches != NULL && i < threads; i++)
+        free(w.scratches[i]);
+    free(w.scratches);
+    free(w.scratch_elements);
     return status;
 }
 

@@ -80,13 +80,13 @@ void *hac_op_alloc(uint64_t n, uint64_t size)
 }
 
 const void *hac_op_numbers(const hac_op_vector *v, hac_op_number number, uint64_t first, uint64_t n,
-                           void *room)
+                           void *scratch)
 {
     const void *x = hac_op_at(v, first);
     if (v->size == hac_op_number_size(number) && hac_op_number_of(v->kind) == number)
         return x;
-    hac_op_kernels_best()->widen(v->kind, number, x, n, room);
-    return room;
+    hac_op_kernels_best()->widen(v->kind, number, x, n, scratch);
+    return scratch;
 }
 
 hac_status hac_op_fail_sum(hac_error *err, const hac_op_vector *v, const char *what, uint64_t row)

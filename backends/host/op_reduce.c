@@ -91,7 +91,7 @@ static uint64_t count_true(const uint8_t *x, size_t n)
 }
 
 /* The program's values for a block, as numbers. For COUNT of bools, room->x[0] is how many are true. */
-static hac_status evaluate(const reduce_work *w, uint64_t first, size_t n, unsigned worker, numbers *room,
+static hac_status evaluate(const reduce_work *w, uint64_t first, size_t n, unsigned worker, numbers *scratch,
                            uint64_t *ret_count, hac_error *err)
 {
     uint64_t count = 0;
@@ -105,7 +105,7 @@ static hac_status evaluate(const reduce_work *w, uint64_t first, size_t n, unsig
             count += kind == HAC_KIND_BOOL ? count_true(v.values, rows) : rows;
         else
             w->kernels->widen(kind, w->number, v.values, rows,
-                              room->bytes + at * hac_op_number_size(w->number));
+                              scratch->bytes + at * hac_op_number_size(w->number));
     }
     *ret_count = count;
     return HAC_OK;
@@ -119,11 +119,11 @@ static void put_arg(const reduce_work *w, const void *x, size_t n, uint64_t row,
     memcpy(to, partial, sizeof partial);
 }
 
-/* Values of a block times a factor, in `room`. */
-static const void *scaled(const void *values, size_t n, double factor, numbers *room)
+/* Values of a block times a factor, in `scratch`. */
+static const void *scaled(const void *values, size_t n, double factor, numbers *scratch)
 {
     const double *from = values;
-    double *to = (double *)(void *)room->x;
+    double *to = (double *)(void *)scratch->x;
     for (size_t i = 0; i < n; i++)
         to[i] = from[i] * factor;
     return to;
@@ -133,20 +133,20 @@ static hac_status reduce_block(const reduce_work *w, uint64_t first, size_t n, u
                                hac_error *err)
 {
     const hac_op_vector *x = w->eval == NULL ? &w->r->v[1] : hac_op_program_like(w->r, 1);
-    numbers room, room_y;
-    const void *values = room.x, *others = NULL;
+    numbers scratch, scratch_y;
+    const void *values = scratch.x, *others = NULL;
     uint64_t count = x->kind == HAC_KIND_BOOL ? 0 : n;
     uint8_t *to = w->r->v[0].values + first / HAC_OP_BLOCK * w->r->v[0].size * w->r->v[0].columns;
     if (w->eval != NULL)
-        HAC_OP_TRY(evaluate(w, first, n, worker, &room, &count, err));
+        HAC_OP_TRY(evaluate(w, first, n, worker, &scratch, &count, err));
     else if (w->function == HAC_OP_COUNT && x->kind == HAC_KIND_BOOL)
         count = count_true(hac_op_at(x, first), n);
     else if (w->function != HAC_OP_COUNT)
-        values = hac_op_numbers(x, w->number, first, n, room.x);
+        values = hac_op_numbers(x, w->number, first, n, scratch.x);
     if (w->function == HAC_OP_PRODUCTS)
-        others = hac_op_numbers(&w->r->v[2], w->number, first, n, room_y.x);
+        others = hac_op_numbers(&w->r->v[2], w->number, first, n, scratch_y.x);
     if (w->r->call.a > 0 && w->number == HAC_OP_F64)
-        values = scaled(values, n, w->r->call.a, &room);
+        values = scaled(values, n, w->r->call.a, &scratch);
     if (w->function == HAC_OP_COUNT)
         memcpy(to, &count, sizeof count);
     else if (is_arg(w->function))
@@ -245,20 +245,20 @@ hac_status hac_op_do_combine(hac_op_request *r, uint64_t *values, size_t *n_valu
         return combine_args(r, err);
     if (n == 0 && (r->call.function == HAC_OP_MIN || r->call.function == HAC_OP_MAX))
         return hac_fail(err, HAC_FAILED, "there are no rows, so there is no minimum or maximum");
-    hac_autofree uint8_t *room = hac_op_alloc(blocks_of(n), p->size);
-    if (room == NULL)
+    hac_autofree uint8_t *scratch = hac_op_alloc(blocks_of(n), p->size);
+    if (scratch == NULL)
         return hac_fail_no_memory(err);
-    memset(room, 0, p->size);
+    memset(scratch, 0, p->size);
     const uint8_t *from = p->values;
     if (n == 1)
-        memcpy(room, from, p->size);
-    for (; n > 1; n = blocks_of(n), from = room)
+        memcpy(scratch, from, p->size);
+    for (; n > 1; n = blocks_of(n), from = scratch)
         for (uint64_t b = 0; b < blocks_of(n); b++) {
             uint64_t at = b * HAC_OP_BLOCK, rows = n - at < HAC_OP_BLOCK ? n - at : HAC_OP_BLOCK;
-            if (!k->reduce[number](function, from + at * p->size, NULL, rows, room + b * p->size))
+            if (!k->reduce[number](function, from + at * p->size, NULL, rows, scratch + b * p->size))
                 return hac_op_fail_sum(err, p, "partials", at);
         }
-    memcpy(r->v[0].values, room, p->size);
+    memcpy(r->v[0].values, scratch, p->size);
     return HAC_OK;
 }
 
@@ -302,11 +302,11 @@ static hac_status scan_rows(void *context, uint64_t first, uint64_t count, unsig
     const hac_op_vector *x = &w->r->v[1];
     (void)worker;
     for (uint64_t at = 0; at < count; at += HAC_OP_BLOCK) {
-        numbers room;
+        numbers scratch;
         uint64_t zero = 0, total = 0, block = (first + at) / HAC_OP_BLOCK;
         size_t n = count - at < HAC_OP_BLOCK ? (size_t)(count - at) : HAC_OP_BLOCK;
         size_t size = hac_op_number_size(w->number);
-        const void *values = hac_op_numbers(x, w->number, first + at, n, room.x), *carry = &zero;
+        const void *values = hac_op_numbers(x, w->number, first + at, n, scratch.x), *carry = &zero;
         uint8_t *y = NULL;
         if (w->carries != NULL) {
             carry = w->carries + (block - w->r->first / HAC_OP_BLOCK) * size;

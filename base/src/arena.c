@@ -9,17 +9,17 @@
 
 struct hac_arena_block {
     hac_arena_block *next;
-    size_t used, room;
+    size_t used, capacity;
     alignas(max_align_t) uint8_t data[];
 };
 
 static hac_arena_block *add_block(hac_arena *arena, size_t bytes)
 {
-    size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-    hac_arena_block *block = calloc(1, sizeof *block + room);
+    size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+    hac_arena_block *block = calloc(1, sizeof *block + capacity);
     if (block == NULL)
         return NULL;
-    block->room = room;
+    block->capacity = capacity;
     block->next = arena->blocks;
     arena->blocks = block;
     return block;
@@ -34,7 +34,7 @@ void *hac_arena_alloc(hac_arena *arena, size_t bytes)
     if (bytes > arena->limit - arena->total)
         return NULL;
     hac_arena_block *block = arena->blocks;
-    if (block == NULL || bytes > block->room - block->used) {
+    if (block == NULL || bytes > block->capacity - block->used) {
         block = add_block(arena, bytes);
         if (block == NULL)
             return NULL;

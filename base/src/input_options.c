@@ -168,12 +168,12 @@ static bool is_sound(const hac_input_option *row, const hac_input_options *optio
 }
 
 /* Names the formats that take the option: "csv, tsv". */
-static void list_formats(uint32_t formats, char *ret, size_t room)
+static void list_formats(uint32_t formats, char *ret, size_t capacity)
 {
     size_t at = 0;
     for (unsigned f = HAC_INPUT_CSV; f < HAC_INPUT_END; f++) {
         size_t bytes = strlen(hac_formats[f].name) + 2;
-        if ((formats >> f & 1) == 0 || at + bytes + 1 > room)
+        if ((formats >> f & 1) == 0 || at + bytes + 1 > capacity)
             continue;
         at = (size_t)(stpcpy(stpcpy(ret + at, at > 0 ? ", " : ""), hac_formats[f].name) - ret);
     }

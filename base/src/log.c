@@ -110,18 +110,19 @@ typedef struct record {
 /* ---- as a line ---------------------------------------------------------------------------------------- */
 
 /* What the line tells besides the message; nothing of records without a kind. */
-static size_t add_fields(const record *r, char *ret, size_t room)
+static size_t add_fields(const record *r, char *ret, size_t capacity)
 {
     if (r->event == HAC_EVENT_OTHER)
         return 0;
-    size_t used = (size_t)snprintf(ret, room, " [%s", kinds[r->event].name);
+    size_t used = (size_t)snprintf(ret, capacity, " [%s", kinds[r->event].name);
     if (r->subject.uid != HAC_LOG_NOBODY)
-        used += (size_t)snprintf(ret + used, room - used, " user=%u", r->subject.uid);
+        used += (size_t)snprintf(ret + used, capacity - used, " user=%u", r->subject.uid);
     if (r->subject.job != 0)
-        used += (size_t)snprintf(ret + used, room - used, " job=%llu", (unsigned long long)r->subject.job);
+        used +=
+            (size_t)snprintf(ret + used, capacity - used, " job=%llu", (unsigned long long)r->subject.job);
     if (r->device[0] != '\0')
-        used += (size_t)snprintf(ret + used, room - used, " device=%s", r->device);
-    return used + (size_t)snprintf(ret + used, room - used, "]");
+        used += (size_t)snprintf(ret + used, capacity - used, " device=%s", r->device);
+    return used + (size_t)snprintf(ret + used, capacity - used, "]");
 }
 
 static bool write_line(const record *r)
@@ -139,23 +140,23 @@ static bool write_line(const record *r)
 /* ---- to the journal ----------------------------------------------------------------------------------- */
 
 /* Every value is one line, so that the protocol's simple form holds: NAME=value and a newline. */
-static size_t add_journal_fields(const record *r, char *ret, size_t room)
+static size_t add_journal_fields(const record *r, char *ret, size_t capacity)
 {
-    size_t used = (size_t)snprintf(ret, room,
+    size_t used = (size_t)snprintf(ret, capacity,
                                    "MESSAGE=%s\nMESSAGE_ID=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=%s\n"
                                    "HAC_EVENT=%s\n",
                                    r->message, kinds[r->event].id, levels[r->level].priority, state.component,
                                    kinds[r->event].name);
     if (r->subject.uid != HAC_LOG_NOBODY)
-        used += (size_t)snprintf(ret + used, room - used, "HAC_USER=%u\n", r->subject.uid);
+        used += (size_t)snprintf(ret + used, capacity - used, "HAC_USER=%u\n", r->subject.uid);
     if (r->subject.job != 0)
-        used +=
-            (size_t)snprintf(ret + used, room - used, "HAC_JOB=%llu\n", (unsigned long long)r->subject.job);
+        used += (size_t)snprintf(ret + used, capacity - used, "HAC_JOB=%llu\n",
+                                 (unsigned long long)r->subject.job);
     if (r->device[0] != '\0')
-        used += (size_t)snprintf(ret + used, room - used, "HAC_DEVICE=%s\n", r->device);
+        used += (size_t)snprintf(ret + used, capacity - used, "HAC_DEVICE=%s\n", r->device);
     if (r->left_out != 0)
-        used +=
-            (size_t)snprintf(ret + used, room - used, "HAC_LEFT_OUT=%llu\n", (unsigned long long)r->left_out);
+        used += (size_t)snprintf(ret + used, capacity - used, "HAC_LEFT_OUT=%llu\n",
+                                 (unsigned long long)r->left_out);
     return used;
 }
 

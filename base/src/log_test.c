@@ -51,10 +51,10 @@ static capture capture_pipe(void)
 /* What has been written so far; the caller frees it. */
 static char *drain(const capture *c)
 {
-    size_t used = 0, room = 4 * 1024 * 1024;
-    char *text = malloc(room);
+    size_t used = 0, capacity = 4 * 1024 * 1024;
+    char *text = malloc(capacity);
     ssize_t n;
-    while (text != NULL && used + 1 < room && (n = read(c->reader, text + used, room - used - 1)) > 0)
+    while (text != NULL && used + 1 < capacity && (n = read(c->reader, text + used, capacity - used - 1)) > 0)
         used += (size_t)n;
     text[used] = '\0';
     return text;
@@ -208,10 +208,10 @@ static void test_threads_keep_lines_whole(void **state)
 /* ---- the journal ---- */
 
 /* A socket as the journal's, which the log writes to from now on. */
-static int fake_journal(char *ret_path, size_t room)
+static int fake_journal(char *ret_path, size_t capacity)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(ret_path, room, "/tmp/hac-log-test-%d", (int)getpid());
+    snprintf(ret_path, capacity, "/tmp/hac-log-test-%d", (int)getpid());
     snprintf(address.sun_path, sizeof address.sun_path, "%s", ret_path);
     unlink(ret_path);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -231,9 +231,9 @@ static void end_journal(int fd, const char *path)
     hac_log_init("hacd", HAC_LOG_INFO);
 }
 
-static bool next_record(int fd, char *ret, size_t room)
+static bool next_record(int fd, char *ret, size_t capacity)
 {
-    ssize_t n = recv(fd, ret, room - 1, 0);
+    ssize_t n = recv(fd, ret, capacity - 1, 0);
     ret[n > 0 ? n : 0] = '\0';
     return n > 0;
 }

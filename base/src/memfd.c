@@ -142,14 +142,14 @@ static void *place_at_large_page(size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), large = (size_t)HAC_LARGE_PAGE;
     size_t used = (bytes + page - 1) / page * page;
-    char *room = mmap(NULL, used + large, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED)
+    char *reserved = mmap(NULL, used + large, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED)
         return MAP_FAILED;
-    size_t before = (large - (uintptr_t)room % large) % large;
+    size_t before = (large - (uintptr_t)reserved % large) % large;
     if (before > 0)
-        munmap(room, before);
-    munmap(room + before + used, large - before);
-    return room + before;
+        munmap(reserved, before);
+    munmap(reserved + before + used, large - before);
+    return reserved + before;
 }
 
 hac_status hac_memfd_map(int fd, uint64_t bytes, bool writable, void **ret, hac_error *err)

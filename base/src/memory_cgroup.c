@@ -182,7 +182,7 @@ static int64_t usage_of(const directory *d)
 
 uint64_t hac_memory_cgroup_available(const char *self, const char *root)
 {
-    uint64_t room = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     directory at;
     for (bool more = find_own(self, root, &at); more; more = go_up(&at)) {
         uint64_t limit = limit_of(&at);
@@ -190,9 +190,9 @@ uint64_t hac_memory_cgroup_available(const char *self, const char *root)
         if (usage < 0)
             continue;
         uint64_t left = limit > (uint64_t)usage ? limit - (uint64_t)usage : 0;
-        room = left < room ? left : room;
+        min = left < min ? left : min;
     }
-    return room;
+    return min;
 }
 
 uint64_t hac_memory_available(void)

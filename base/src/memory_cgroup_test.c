@@ -127,7 +127,7 @@ static void test_limit_of_version_1(void **state)
     assert_int_equal(limit("4:memory:/\n"), 9223372036854771712u);
 }
 
-static uint64_t room(const char *lines)
+static uint64_t memory_left(const char *lines)
 {
     return hac_memory_cgroup_available(self(lines), top);
 }
@@ -135,23 +135,23 @@ static uint64_t room(const char *lines)
 static void test_room(void **state)
 {
     (void)state;
-    assert_true(room("0::/a/b\n") == UINT64_MAX);
+    assert_true(memory_left("0::/a/b\n") == UINT64_MAX);
     put("a/b/memory.max", "1000\n");
-    assert_true(room("0::/a/b\n") == UINT64_MAX); /* what is used is not known */
+    assert_true(memory_left("0::/a/b\n") == UINT64_MAX); /* what is used is not known */
     put("a/b/memory.current", "900\n");
-    assert_int_equal(room("0::/a/b\n"), 100);
+    assert_int_equal(memory_left("0::/a/b\n"), 100);
     put("a/b/memory.stat", "anon 5\nfile 500\ninactive_file 30\nactive_file 20\n");
-    assert_int_equal(room("0::/a/b\n"), 150);
+    assert_int_equal(memory_left("0::/a/b\n"), 150);
     put("a/b/memory.stat", "inactive_file 3000\nactive_file 20\n");
-    assert_int_equal(room("0::/a/b\n"), 1000);
+    assert_int_equal(memory_left("0::/a/b\n"), 1000);
     put("a/memory.high", "10000\n");
     put("a/memory.current", "10001\n");
-    assert_int_equal(room("0::/a/b\n"), 0);
+    assert_int_equal(memory_left("0::/a/b\n"), 0);
     put("memory/a/memory.limit_in_bytes", "700\n");
     put("memory/a/memory.usage_in_bytes", "600\n");
     put("memory/a/memory.stat", "inactive_file 1\ntotal_inactive_file 7\ntotal_active_file 3\n");
-    assert_int_equal(room("4:memory:/a\n"), 110);
-    assert_true(room("") == UINT64_MAX);
+    assert_int_equal(memory_left("4:memory:/a\n"), 110);
+    assert_true(memory_left("") == UINT64_MAX);
 }
 
 static void test_no_limit_to_be_known(void **state)

@@ -20,10 +20,10 @@ static size_t taken; /* texts that went the short way */
  * that is digits, points and signs. */
 static char *placed(const char *text, size_t n, char behind)
 {
-    size_t room = n > HAC_SHORT_NUMBER ? n : HAC_SHORT_NUMBER;
-    char *copy = malloc(room);
+    size_t capacity = n > HAC_SHORT_NUMBER ? n : HAC_SHORT_NUMBER;
+    char *copy = malloc(capacity);
     assert_non_null(copy);
-    memset(copy, behind, room);
+    memset(copy, behind, capacity);
     memcpy(copy, text, n);
     return copy;
 }

@@ -24,18 +24,18 @@ static bool reserve(hac_text *text, size_t more)
         return false;
     }
     size_t need = text->bytes + more + 1;
-    if (need <= text->room)
+    if (need <= text->capacity)
         return true;
-    size_t room = text->room < 256 ? 256 : text->room * 2;
-    if (room < need)
-        room = need;
-    char *data = realloc(text->data, room);
+    size_t capacity = text->capacity < 256 ? 256 : text->capacity * 2;
+    if (capacity < need)
+        capacity = need;
+    char *data = realloc(text->data, capacity);
     if (data == NULL) {
         text->broken = true;
         return false;
     }
     text->data = data;
-    text->room = room;
+    text->capacity = capacity;
     return true;
 }
 

@@ -27,13 +27,13 @@ size_t hac_utf8_sequence(const char *string, size_t bytes)
     return length;
 }
 
-size_t hac_utf8_copy(char *ret, size_t room, const char *s)
+size_t hac_utf8_copy(char *ret, size_t capacity, const char *s)
 {
     size_t used = 0;
     for (size_t left = s == NULL ? 0 : strlen(s); left > 0;) {
         size_t length = hac_utf8_sequence(s, left);
         size_t step = length > 0 ? length : 1;
-        if (used + step >= room)
+        if (used + step >= capacity)
             break;
         if (length == 0)
             ret[used] = '?';
@@ -47,9 +47,9 @@ size_t hac_utf8_copy(char *ret, size_t room, const char *s)
     return used;
 }
 
-size_t hac_utf8_copy_line(char *ret, size_t room, const char *s)
+size_t hac_utf8_copy_line(char *ret, size_t capacity, const char *s)
 {
-    size_t n = hac_utf8_copy(ret, room, s);
+    size_t n = hac_utf8_copy(ret, capacity, s);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)ret[i] < 0x20 || ret[i] == 0x7f)
             ret[i] = ' ';

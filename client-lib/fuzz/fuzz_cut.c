@@ -34,7 +34,7 @@ static void take_split(hac_split_writer *fill, const uint8_t *text, uint64_t *at
     memcpy(&header, fill->memory, sizeof(header));
     const uint64_t *starts = (const uint64_t *)(void *)(fill->memory + sizeof(header));
     const uint8_t *from = fill->memory + header.text_offset;
-    must(split.bytes <= fill->room && starts[0] == header.header_bytes);
+    must(split.bytes <= fill->capacity && starts[0] == header.header_bytes);
     if (*at == 0 && header.header_bytes > 0) {
         must(memcmp(from, text, header.header_bytes) == 0);
         *at = header.header_bytes;
@@ -50,7 +50,7 @@ static void take_split(hac_split_writer *fill, const uint8_t *text, uint64_t *at
 /* Moves to new memory. The memory is malloc'ed, so that the sanitizer detects accesses beyond the end. */
 static void move_on(hac_split_writer *fill, uint64_t usual, bool grow)
 {
-    uint64_t needs = hac_split_writer_needs(fill), bytes = grow            ? 2 * fill->room
+    uint64_t needs = hac_split_writer_needs(fill), bytes = grow            ? 2 * fill->capacity
                                                            : needs > usual ? needs
                                                                            : usual;
     uint8_t *old = fill->memory, *memory = malloc((size_t)bytes);
@@ -64,7 +64,7 @@ static void run(const hac_record_rule *rule, bool header, const uint8_t *text, s
 {
     hac_split_writer fill;
     hac_split_writer_state state = HAC_SPLIT_WRITER_MORE;
-    uint64_t room, at = 0;
+    uint64_t capacity, at = 0;
     size_t fed = 0;
     uint8_t *memory = malloc((size_t)usual);
     must(memory != NULL);
@@ -75,9 +75,9 @@ static void run(const hac_record_rule *rule, bool header, const uint8_t *text, s
     while ((ret->status = hac_split_writer_cut(&fill, &state, NULL)) == HAC_OK &&
            state != HAC_SPLIT_WRITER_ENDED) {
         if (state == HAC_SPLIT_WRITER_MORE) {
-            uint8_t *to = hac_split_writer_space(&fill, &room);
+            uint8_t *to = hac_split_writer_space(&fill, &capacity);
             size_t n = bytes - fed < piece ? bytes - fed : piece;
-            n = n < room ? n : (size_t)room;
+            n = n < capacity ? n : (size_t)capacity;
             memcpy(to, text + fed, n);
             fed += n;
             hac_split_writer_read(&fill, n);

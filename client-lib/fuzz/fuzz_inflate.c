@@ -19,7 +19,7 @@ static void must(bool ok)
         abort();
 }
 
-static hac_status run(hac_packing packing, const uint8_t *in, size_t bytes, size_t piece, size_t room,
+static hac_status run(hac_packing packing, const uint8_t *in, size_t bytes, size_t piece, size_t capacity,
                       uint8_t *out, size_t *ret_made)
 {
     hac_inflate *state = NULL;
@@ -28,7 +28,7 @@ static hac_status run(hac_packing packing, const uint8_t *in, size_t bytes, size
     must(status == HAC_OK);
     while (status == HAC_OK && (at < bytes || got > 0) && made < OUT_MAX) {
         size_t used = 0, n = bytes - at < piece ? bytes - at : piece;
-        size_t left = OUT_MAX - made < room ? OUT_MAX - made : room;
+        size_t left = OUT_MAX - made < capacity ? OUT_MAX - made : capacity;
         got = 0;
         status = hac_inflate_run(state, in + at, n, &used, out + made, left, &got, NULL);
         must(status != HAC_OK || (used <= n && got <= left && (n == 0 || used + got > 0)));

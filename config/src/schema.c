@@ -107,25 +107,26 @@ static bool sibling(const hac_scope *scope, const hac_key *key, const char *sect
     return true;
 }
 
-/* Iterates over the names in a section. `room`: bytes for a name. */
+/* Iterates over the names in a section. `buffer`: HAC_NAME_MAX bytes for a name. */
 typedef struct {
     const hac_scope *scope;
     const char *section;
-    char *room;
+    char *buffer;
 } siblings;
 
 /* Keys of other scopes have no name in this one. */
 static const char *sibling_at(const void *list, size_t i)
 {
     const siblings *s = list;
-    return sibling(s->scope, &s->scope->schema->keys[i], s->section, s->room, HAC_NAME_MAX) ? s->room : "";
+    return sibling(s->scope, &s->scope->schema->keys[i], s->section, s->buffer, HAC_NAME_MAX) ? s->buffer
+                                                                                              : "";
 }
 
 /* A suggestion for an unknown key: a key with a similar name, or the same name in another section. */
 static bool find_meant(const hac_scope *scope, const char *section, const char *name, char *ret, size_t size)
 {
-    char room[HAC_NAME_MAX];
-    const siblings list = {scope, section, room};
+    char buffer[HAC_NAME_MAX];
+    const siblings list = {scope, section, buffer};
     size_t n = scope->schema->n_keys,
            near = name[0] != '\0' ? hac_suggest_index(name, &list, n, sibling_at) : n;
     snprintf(ret, size, "%s", near < n ? sibling_at(&list, near) : "");

@@ -465,12 +465,12 @@ const hac_yaml_node *hac_yaml_get(const hac_yaml_node *map, const char *path)
 
 /* Files --------------------------------------------------------------------------------------------- */
 
-static hac_status read_all(int fd, const char *path, char *text, size_t room, size_t *ret_length,
+static hac_status read_all(int fd, const char *path, char *text, size_t capacity, size_t *ret_length,
                            hac_error *err)
 {
     size_t length = 0;
-    while (length < room) {
-        size_t max = HAC_FAILPOINT_SHORT("yaml.read", room - length);
+    while (length < capacity) {
+        size_t max = HAC_FAILPOINT_SHORT("yaml.read", capacity - length);
         ssize_t n = HAC_FAILPOINT("yaml.read", -1, read(fd, text + length, max));
         if (n < 0 && errno == EINTR)
             continue;

@@ -107,24 +107,24 @@ static int parse_arguments(int argc, char **argv, hacd_arguments *ret)
 
 /* ---- directories -------------------------------------------------------------------------------------- */
 
-static bool join(char *ret, size_t room, const char *directory, const char *name)
+static bool join(char *ret, size_t capacity, const char *directory, const char *name)
 {
-    int n = snprintf(ret, room, "%s/%s", directory, name);
-    return n > 0 && (size_t)n < room;
+    int n = snprintf(ret, capacity, "%s/%s", directory, name);
+    return n > 0 && (size_t)n < capacity;
 }
 
 /* $NAME/hac, else $HOME/fallback/hac, else /tmp/hac-UID/what. */
 static bool xdg_directory(const char *variable, const char *fallback, const char *what, char *ret,
-                          size_t room)
+                          size_t capacity)
 {
     char base[PATH_MAX];
     const char *value = getenv(variable), *home = getenv("HOME");
     if (value != NULL && value[0] == '/')
-        return join(ret, room, value, "hac");
+        return join(ret, capacity, value, "hac");
     if (home != NULL && home[0] == '/')
-        return join(base, sizeof base, home, fallback) && join(ret, room, base, "hac");
+        return join(base, sizeof base, home, fallback) && join(ret, capacity, base, "hac");
     snprintf(base, sizeof base, "/tmp/hac-%u", (unsigned)getuid());
-    return join(ret, room, base, what);
+    return join(ret, capacity, base, what);
 }
 
 /* Without HOME, everything lies below /tmp/hac-UID. Anybody can make directories in /tmp, so this one must be

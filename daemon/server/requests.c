@@ -169,9 +169,9 @@ static hac_status handle_build_kernels(hac_session *session, const Hac__Client__
 
 /* ---- plans ------------------------------------------------------------------------------------------- */
 
-static void copy_name(char *to, size_t room, const char *from)
+static void copy_name(char *to, size_t capacity, const char *from)
 {
-    snprintf(to, room, "%s", from != NULL ? from : "");
+    snprintf(to, capacity, "%s", from != NULL ? from : "");
 }
 
 static void simulated_device(const Hac__Client__SimulatedDevice *from, hac_machine_device *to)
@@ -191,8 +191,8 @@ static void simulated_device(const Hac__Client__SimulatedDevice *from, hac_machi
     to->local_memory = from->local_memory;
     to->link_bandwidth = from->link_bandwidth;
     to->link_latency = from->link_latency;
-    size_t room = sizeof to->capability / sizeof *to->capability;
-    for (size_t i = 0; i < from->n_capability && i < room; i++) {
+    size_t capacity = sizeof to->capability / sizeof *to->capability;
+    for (size_t i = 0; i < from->n_capability && i < capacity; i++) {
         copy_name(to->capability[i].key, sizeof to->capability[i].key, from->capability[i]->key);
         to->capability[i].items_per_second = from->capability[i]->items_per_second;
         to->n_capability++;
@@ -304,13 +304,13 @@ static hac_status plan_input(const Hac__Client__PlanSort *wanted, hac_sort_spec 
 }
 
 /* The memory that the user's quota leaves. An input in memory counts as held already. */
-static uint64_t sort_room(const hac_session *session, const Hac__Client__PlanSort *wanted,
-                          const hac_sort_spec *spec)
+static uint64_t sort_memory_limit(const hac_session *session, const Hac__Client__PlanSort *wanted,
+                                  const hac_sort_spec *spec)
 {
-    uint64_t room = hac_pool_available(session->user);
+    uint64_t available = hac_pool_available(session->user);
     if (!spec->from_descriptor)
-        room += spec->items * (hac_type_size(spec->type) + spec->payload_bytes);
-    return wanted->simulate ? UINT64_MAX : room;
+        available += spec->items * (hac_type_size(spec->type) + spec->payload_bytes);
+    return wanted->simulate ? UINT64_MAX : available;
 }
 
 static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Request *request,
@@ -331,19 +331,19 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     if (status == HAC_OK)
         status = hac_sort_plan_in_quota(machine, &spec, NULL,
                                         wanted->options != NULL ? wanted->options->memory_limit : 0,
-                                        sort_room(session, wanted, &spec), &plan, err);
+                                        sort_memory_limit(session, wanted, &spec), &plan, err);
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 
 /* The memory that the job may use, by its limit and its user's quota. 0: there is no limit. */
-static uint64_t query_room(const hac_session *session, const Hac__Client__PlanQuery *wanted,
-                           const hac_query_spec *spec)
+static uint64_t query_memory_limit(const hac_session *session, const Hac__Client__PlanQuery *wanted,
+                                   const hac_query_spec *spec)
 {
     uint64_t limit = wanted->options != NULL ? wanted->options->memory_limit : 0;
     uint64_t input = spec->place == HAC_QUERY_IN_BUFFER ? spec->bytes : 0;
-    uint64_t room = wanted->simulate ? 0 : hac_pool_available(session->user) | 1;
+    uint64_t available = wanted->simulate ? 0 : hac_pool_available(session->user) | 1;
     uint64_t own = limit > input ? limit - input : 1;
-    return limit != 0 && (room == 0 || own < room) ? own : room;
+    return limit != 0 && (available == 0 || own < available) ? own : available;
 }
 
 static hac_status handle_plan_query(hac_session *session, const Hac__Client__Request *request,
@@ -359,7 +359,7 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
     hac_status status = hac_query_plan_read(wanted, &spec, err);
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
-    spec.memory = query_room(session, wanted, &spec);
+    spec.memory = query_memory_limit(session, wanted, &spec);
     if (status == HAC_OK)
         status = wanted->splits ? hac_plan_query_splits(machine, &spec, &plan, err)
                                 : hac_plan_query(machine, &spec, &plan, err);

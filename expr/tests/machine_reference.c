@@ -693,34 +693,34 @@ bool reference_equal(const ref_value *a, const ref_value *b, hac_repr repr)
     }
 }
 
-void reference_print(const ref_value *value, hac_repr repr, char *ret, size_t room)
+void reference_print(const ref_value *value, hac_repr repr, char *ret, size_t capacity)
 {
     if (value->state != HAC_ROW_OK) {
-        snprintf(ret, room, "state %u", value->state);
+        snprintf(ret, capacity, "state %u", value->state);
         return;
     }
     switch (repr) {
     case HAC_REPR_BOOL:
-        snprintf(ret, room, "%d", value->boolean);
+        snprintf(ret, capacity, "%d", value->boolean);
         break;
     case HAC_REPR_I64:
-        snprintf(ret, room, "%lld", (long long)value->i64);
+        snprintf(ret, capacity, "%lld", (long long)value->i64);
         break;
     case HAC_REPR_U64:
-        snprintf(ret, room, "%llu", (unsigned long long)value->u64);
+        snprintf(ret, capacity, "%llu", (unsigned long long)value->u64);
         break;
     case HAC_REPR_F32:
-        snprintf(ret, room, "%a", (double)value->f32);
+        snprintf(ret, capacity, "%a", (double)value->f32);
         break;
     case HAC_REPR_F64:
-        snprintf(ret, room, "%a", value->f64);
+        snprintf(ret, capacity, "%a", value->f64);
         break;
     case HAC_REPR_I128:
-        snprintf(ret, room, "0x%016llx%016llx", (unsigned long long)(value->i128 >> 64),
+        snprintf(ret, capacity, "0x%016llx%016llx", (unsigned long long)(value->i128 >> 64),
                  (unsigned long long)value->i128);
         break;
     default:
-        snprintf(ret, room, "'%.*s' (%zu bytes)", (int)(value->bytes < 60 ? value->bytes : 60), value->string,
-                 value->bytes);
+        snprintf(ret, capacity, "'%.*s' (%zu bytes)", (int)(value->bytes < 60 ? value->bytes : 60),
+                 value->string, value->bytes);
     }
 }

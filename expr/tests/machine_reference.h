@@ -55,6 +55,6 @@ void reference_run(const hac_program *program, const ref_value *inputs, ref_valu
 /* The value of row `row` of a column. */
 ref_value reference_get(const hac_column *column, hac_repr repr, size_t row);
 bool reference_equal(const ref_value *a, const ref_value *b, hac_repr repr);
-void reference_print(const ref_value *value, hac_repr repr, char *ret, size_t room);
+void reference_print(const ref_value *value, hac_repr repr, char *ret, size_t capacity);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 
-#define STRING_ROOM 64
+#define STRING_CAPACITY 64
 
 uint64_t test_next(test_random *random)
 {
@@ -304,7 +304,7 @@ hac_column test_column_new(hac_repr repr, bool states)
     size_t size = HAC_BATCH_ROWS * hac_repr_size(repr);
     column.values = aligned_alloc(64, size);
     column.states = states ? calloc(HAC_BATCH_ROWS, 1) : NULL;
-    column.bytes = repr == HAC_REPR_STRING ? calloc(HAC_BATCH_ROWS, STRING_ROOM) : NULL;
+    column.bytes = repr == HAC_REPR_STRING ? calloc(HAC_BATCH_ROWS, STRING_CAPACITY) : NULL;
     if (column.values == NULL || (states && column.states == NULL) ||
         (repr == HAC_REPR_STRING && column.bytes == NULL))
         abort();
@@ -323,7 +323,7 @@ void test_column_set(hac_column *column, hac_repr repr, size_t row, const ref_va
 {
     char *at = (char *)column->values + row * hac_repr_size(repr);
     char *bytes = (char *)(uintptr_t)column->bytes;
-    hac_string_ref ref = {(uint32_t)(row * STRING_ROOM), 0};
+    hac_string_ref ref = {(uint32_t)(row * STRING_CAPACITY), 0};
     if (column->states != NULL)
         column->states[row] = value->state;
     switch (repr) {
@@ -346,7 +346,7 @@ void test_column_set(hac_column *column, hac_repr repr, size_t row, const ref_va
         memcpy(at, &value->i128, 16);
         break;
     default:
-        if (value->bytes > STRING_ROOM)
+        if (value->bytes > STRING_CAPACITY)
             abort();
         if (value->state == HAC_ROW_OK) {
             memcpy(bytes + ref.offset, value->string, value->bytes);

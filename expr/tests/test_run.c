@@ -119,7 +119,7 @@ static size_t print_row(hac_value_type type, const hac_column *column, size_t ro
                                : (size_t)sprintf(ret, "%s", states[state]);
 }
 
-static void run_rows(const hac_query *query, size_t rows, char *ret, size_t room)
+static void run_rows(const hac_query *query, size_t rows, char *ret, size_t capacity)
 {
     static columns c;
     fill(&c);
@@ -135,7 +135,7 @@ static void run_rows(const hac_query *query, size_t rows, char *ret, size_t room
     hac_machine_c_run(machine, &batch, &output);
     size_t used = 0;
     for (size_t row = 0; row < rows; row++) {
-        assert_true(used + 256 < room);
+        assert_true(used + 256 < capacity);
         used += print_row(query->outputs.fields[0].type, &output, row, ret + used);
         if (row + 1 < rows)
             ret[used++] = '|';
@@ -144,29 +144,29 @@ static void run_rows(const hac_query *query, size_t rows, char *ret, size_t room
     hac_machine_c_free(machine);
 }
 
-const char *test_run(const char *expression, char *ret, size_t room)
+const char *test_run(const char *expression, char *ret, size_t capacity)
 {
     static char type[HAC_VALUE_TYPE_NAME_MAX];
     hac_query *query = NULL;
     hac_error err = HAC_ERROR_NONE;
     if (test_compile("", "", expression, "", &query, &err) != HAC_OK) {
-        snprintf(ret, room, "%s", err.message);
+        snprintf(ret, capacity, "%s", err.message);
         return "";
     }
     assert_int_equal(query->n_visible, 1);
     hac_value_type_name(query->outputs.fields[0].type, type);
-    run_rows(query, TEST_ROWS, ret, room);
+    run_rows(query, TEST_ROWS, ret, capacity);
     hac_query_free(query);
     return type;
 }
 
-void test_value(const char *expression, char *ret, size_t room)
+void test_value(const char *expression, char *ret, size_t capacity)
 {
     hac_query *query = NULL;
     hac_error err = HAC_ERROR_NONE;
     if (test_compile("", "", expression, "", &query, &err) != HAC_OK)
         fail_msg("%s: %s", expression, err.message);
     assert_int_equal(query->columns.n_fields, 0);
-    run_rows(query, 1, ret, room);
+    run_rows(query, 1, ret, capacity);
     hac_query_free(query);
 }

@@ -35,11 +35,11 @@ hac_status test_compile(const char *where, const char *group_by, const char *sel
                         hac_query **ret, hac_error *err);
 
 /* Prints the values of an expression in the four rows: "a|b|c|-" (- is null, !overflow … an error). `ret` has
- * `room` bytes. Returns the name of the type; "": the expression does not compile, and ret has the message.
- * */
-const char *test_run(const char *expression, char *ret, size_t room);
+ * `capacity` bytes. Returns the name of the type; "": the expression does not compile, and ret has the
+ * message. */
+const char *test_run(const char *expression, char *ret, size_t capacity);
 
 /* Prints the value of a constant expression. */
-void test_value(const char *expression, char *ret, size_t room);
+void test_value(const char *expression, char *ret, size_t capacity);
 
 #endif

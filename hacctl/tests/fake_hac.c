@@ -285,17 +285,17 @@ static int compare(const void *a, const void *b, void *context)
 /* Reads the rest of the input. */
 static hac_status read_all(hac_job *job, int fd, hac_error *err)
 {
-    size_t room = 1 << 20;
-    job->data = malloc(room);
+    size_t capacity = 1 << 20;
+    job->data = malloc(capacity);
     for (;;) {
-        if (job->bytes == room) {
-            room *= 2;
-            void *larger = realloc(job->data, room);
+        if (job->bytes == capacity) {
+            capacity *= 2;
+            void *larger = realloc(job->data, capacity);
             if (larger == NULL)
                 return hac_fail_no_memory(err);
             job->data = larger;
         }
-        ssize_t n = job->data != NULL ? read(fd, (char *)job->data + job->bytes, room - job->bytes) : 0;
+        ssize_t n = job->data != NULL ? read(fd, (char *)job->data + job->bytes, capacity - job->bytes) : 0;
         if (n == 0)
             return HAC_OK;
         if (n < 0 && errno != EINTR)
@@ -493,11 +493,11 @@ static hac_status answer(const char *name, char **ret, hac_error *err)
     const char *folder = getenv("FAKE_HAC_ANSWERS");
     snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "/nonexistent", name);
     hac_autofclose FILE *file = fopen(path, "re");
-    size_t room = 0;
+    size_t capacity = 0;
     char *text = NULL;
     if (file == NULL)
         return hac_fail(err, HAC_NOT_FOUND, "fake: no answer %s", name);
-    if (getdelim(&text, &room, '\0', file) < 0) {
+    if (getdelim(&text, &capacity, '\0', file) < 0) {
         free(text);
         text = strdup("");
     }

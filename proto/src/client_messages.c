@@ -402,10 +402,10 @@ static hac_status validate_split_done(const Hac__Client__SplitDone *done, size_t
 {
     bool buffer = done->result_case == HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER;
     bool data = done->result_case == HAC__CLIENT__SPLIT_DONE__RESULT_DATA;
-    uint64_t room = buffer ? done->buffer->bytes : data ? done->data.len : 0;
-    if (done->result_bytes > room || (data && done->result_bytes != room))
+    uint64_t capacity = buffer ? done->buffer->bytes : data ? done->data.len : 0;
+    if (done->result_bytes > capacity || (data && done->result_bytes != capacity))
         return hac_fail(err, HAC_PROTOCOL, "result_bytes: is %llu, but there are %llu",
-                        (unsigned long long)done->result_bytes, (unsigned long long)room);
+                        (unsigned long long)done->result_bytes, (unsigned long long)capacity);
     *ret_fds = buffer && done->buffer->attached ? 1 : 0;
     return HAC_OK;
 }

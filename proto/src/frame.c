@@ -102,7 +102,7 @@ hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_frame *ret, ha
     ret->n_fds = 0;
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+        char bytes[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
     } control;
     struct iovec part = {.iov_base = buffer, .iov_len = HAC_FRAME_MAX};
     struct msghdr message = {
@@ -172,7 +172,7 @@ hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const 
     memcpy(buffer, &header, sizeof header);
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int))];
+        char bytes[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int))];
     } control = {0};
     struct iovec part = {.iov_base = buffer, .iov_len = sizeof header + body_bytes};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};

@@ -40,12 +40,12 @@ struct hac_decoder {
 static void *arena_alloc(void *context, size_t size)
 {
     hac_decoder *decoder = context;
-    size_t room = HAC_DECODE_MAX - decoder->used;
-    if (size > HAC_DECODE_MAX || size + GAP > room)
+    size_t capacity = HAC_DECODE_MAX - decoder->used;
+    if (size > HAC_DECODE_MAX || size + GAP > capacity)
         return NULL;
     uint8_t *memory = decoder->arena + decoder->used;
     size_t step = (size + GAP + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    decoder->used += step < room ? step : room;
+    decoder->used += step < capacity ? step : capacity;
     unpoison(memory, size);
     return memory;
 }

@@ -365,7 +365,7 @@ static int typed_job(worker *w)
 enum { WORDS = 20, WORD = 4 };
 
 /* Text of n words "w00 " … and the counts of them, as a query for these writes it. */
-static void some_words(worker *w, char *text, size_t n, char *ret_answer, size_t room)
+static void some_words(worker *w, char *text, size_t n, char *ret_answer, size_t capacity)
 {
     unsigned counts[WORDS] = {0};
     for (size_t i = 0; i < n; i++) {
@@ -376,10 +376,10 @@ static void some_words(worker *w, char *text, size_t n, char *ret_answer, size_t
         text[i * WORD + 2] = (char)('0' + word % 10);
         text[i * WORD + 3] = next_random(w) % 8 == 0 ? '\n' : ' ';
     }
-    size_t at = (size_t)snprintf(ret_answer, room, "word,n\n");
+    size_t at = (size_t)snprintf(ret_answer, capacity, "word,n\n");
     for (unsigned i = 0; i < WORDS; i++)
         if (counts[i] > 0)
-            at += (size_t)snprintf(ret_answer + at, room - at, "w%02u,%u\n", i, counts[i]);
+            at += (size_t)snprintf(ret_answer + at, capacity - at, "w%02u,%u\n", i, counts[i]);
 }
 
 static int query_job(worker *w)

@@ -101,12 +101,13 @@ static cl_int code_of(const char *call)
     }
 
 CALL(clGetPlatformIDs, (cl_uint n, cl_platform_id *ids, cl_uint *ret), (n, ids, ret))
-CALL(clGetPlatformInfo, (cl_platform_id p, cl_platform_info what, size_t room, void *value, size_t *bytes),
-     (p, what, room, value, bytes))
+CALL(clGetPlatformInfo,
+     (cl_platform_id p, cl_platform_info what, size_t capacity, void *value, size_t *bytes),
+     (p, what, capacity, value, bytes))
 CALL(clGetDeviceIDs, (cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *ids, cl_uint *ret),
      (p, type, n, ids, ret))
-CALL(clGetDeviceInfo, (cl_device_id d, cl_device_info what, size_t room, void *value, size_t *bytes),
-     (d, what, room, value, bytes))
+CALL(clGetDeviceInfo, (cl_device_id d, cl_device_info what, size_t capacity, void *value, size_t *bytes),
+     (d, what, capacity, value, bytes))
 MAKE(cl_context, clCreateContext,
      (const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
       void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *ret),
@@ -119,8 +120,8 @@ CALL(clReleaseCommandQueue, (cl_command_queue queue), (queue))
 MAKE(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *ret),
      (context, flags, bytes, host, ret))
 CALL(clReleaseMemObject, (cl_mem memory), (memory))
-CALL(clGetMemObjectInfo, (cl_mem m, cl_mem_info what, size_t room, void *value, size_t *bytes),
-     (m, what, room, value, bytes))
+CALL(clGetMemObjectInfo, (cl_mem m, cl_mem_info what, size_t capacity, void *value, size_t *bytes),
+     (m, what, capacity, value, bytes))
 MAKE(cl_program, clCreateProgramWithSource,
      (cl_context context, cl_uint n, const char **texts, const size_t *lengths, cl_int *ret),
      (context, n, texts, lengths, ret))
@@ -133,19 +134,20 @@ CALL(clBuildProgram,
       void(CL_CALLBACK *notify)(cl_program, void *), void *user),
      (program, n, devices, options, notify, user))
 CALL(clReleaseProgram, (cl_program program), (program))
-CALL(clGetProgramInfo, (cl_program p, cl_program_info what, size_t room, void *value, size_t *bytes),
-     (p, what, room, value, bytes))
+CALL(clGetProgramInfo, (cl_program p, cl_program_info what, size_t capacity, void *value, size_t *bytes),
+     (p, what, capacity, value, bytes))
 CALL(clGetProgramBuildInfo,
-     (cl_program p, cl_device_id d, cl_program_build_info what, size_t room, void *value, size_t *bytes),
-     (p, d, what, room, value, bytes))
+     (cl_program p, cl_device_id d, cl_program_build_info what, size_t capacity, void *value, size_t *bytes),
+     (p, d, what, capacity, value, bytes))
 MAKE(cl_kernel, clCreateKernel, (cl_program program, const char *kernel_name, cl_int *ret),
      (program, kernel_name, ret))
 CALL(clReleaseKernel, (cl_kernel kernel), (kernel))
-CALL(clGetKernelInfo, (cl_kernel k, cl_kernel_info what, size_t room, void *value, size_t *bytes),
-     (k, what, room, value, bytes))
+CALL(clGetKernelInfo, (cl_kernel k, cl_kernel_info what, size_t capacity, void *value, size_t *bytes),
+     (k, what, capacity, value, bytes))
 CALL(clGetKernelWorkGroupInfo,
-     (cl_kernel k, cl_device_id d, cl_kernel_work_group_info what, size_t room, void *value, size_t *bytes),
-     (k, d, what, room, value, bytes))
+     (cl_kernel k, cl_device_id d, cl_kernel_work_group_info what, size_t capacity, void *value,
+      size_t *bytes),
+     (k, d, what, capacity, value, bytes))
 CALL(clSetKernelArg, (cl_kernel kernel, cl_uint i, size_t bytes, const void *value),
      (kernel, i, bytes, value))
 CALL(clEnqueueNDRangeKernel,
@@ -161,9 +163,9 @@ CALL(clEnqueueWriteBuffer,
       cl_uint n, const cl_event *list, cl_event *event),
      (queue, memory, blocking, offset, bytes, from, n, list, event))
 CALL(clEnqueueFillBuffer,
-     (cl_command_queue queue, cl_mem memory, const void *pattern, size_t room, size_t offset, size_t bytes,
-      cl_uint n, const cl_event *list, cl_event *event),
-     (queue, memory, pattern, room, offset, bytes, n, list, event))
+     (cl_command_queue queue, cl_mem memory, const void *pattern, size_t capacity, size_t offset,
+      size_t bytes, cl_uint n, const cl_event *list, cl_event *event),
+     (queue, memory, pattern, capacity, offset, bytes, n, list, event))
 /* NOLINTNEXTLINE(readability-function-size): so many parameters it has */
 MAKE(void *, clEnqueueMapBuffer,
      (cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,

@@ -461,7 +461,7 @@ static void test_reduce_of_a_program(void **unused)
 static void try_filter(unsigned kind, uint64_t rows, uint64_t columns, uint64_t step)
 {
     test_call count, copy;
-    uint64_t size = hac_op_element_size(kind) * columns, n = 0, room = 0;
+    uint64_t size = hac_op_element_size(kind) * columns, n = 0, capacity = 0;
     test_call_init(&count, 0);
     uint64_t *counts = test_dense(&count, HAC_KIND_U64, blocks_of(rows), 1);
     double *x = test_dense(&count, HAC_KIND_F64, rows, 1);
@@ -470,9 +470,9 @@ static void try_filter(unsigned kind, uint64_t rows, uint64_t columns, uint64_t 
     test_fill(x, HAC_KIND_F64, rows, &state, false);
     test_run_well(&count, NULL, "op.filter_count", rows, step);
     for (uint64_t i = 0; i < blocks_of(rows); i++)
-        room += counts[i];
+        capacity += counts[i];
     test_call_init(&copy, 0);
-    uint8_t *y = test_dense(&copy, kind, room, columns), *from = test_dense(&copy, kind, rows, columns);
+    uint8_t *y = test_dense(&copy, kind, capacity, columns), *from = test_dense(&copy, kind, rows, columns);
     test_fill(from, kind, rows * columns, &state, true);
     memcpy(test_dense(&copy, HAC_KIND_U64, blocks_of(rows), 1), counts, count.bytes[0]);
     memcpy(test_dense(&copy, HAC_KIND_F64, rows, 1), x, rows * 8);
@@ -482,14 +482,14 @@ static void try_filter(unsigned kind, uint64_t rows, uint64_t columns, uint64_t 
     for (uint64_t i = 0; i < rows; i++)
         if (x[i] > 10)
             assert_memory_equal(y + size * n++, from + size * i, size);
-    assert_int_equal(n, room);
+    assert_int_equal(n, capacity);
     if (step == UINT64_MAX)
-        assert_int_equal(copy.result.values[0], room);
+        assert_int_equal(copy.result.values[0], capacity);
     if (rows > 1000) {
         copy.operands[0].rows--;
         assert_int_equal(test_run(&copy, NULL, "op.filter_copy", 0, rows), HAC_OK);
         /* not enough space: the call fails, and nothing is written */
-        assert_int_equal(copy.result.values[0], room);
+        assert_int_equal(copy.result.values[0], capacity);
         copy.operands[0].rows++;
         ((uint64_t *)test_values(&copy, 2))[0]--;
         assert_int_equal(test_run(&copy, NULL, "op.filter_copy", 0, rows), HAC_INVALID);

@@ -367,25 +367,25 @@ inline uint frequency(const table *t, uint p)
 }
 
 /* The `share` per mille most frequent keys, at most `most`, become the first pairs of the pool. */
-inline void choose_hot(table *t, uint share, uint most)
+inline void choose_hot(table *t, uint share, uint max_hot)
 {
     uint seen[HISTOGRAM];
-    uint wanted = (uint)min((ulong)most, max((ulong)t->pairs * share / 1000, (ulong)1));
+    uint wanted = (uint)min((ulong)max_hot, max((ulong)t->pairs * share / 1000, (ulong)1));
     for (uint i = 0; i < HISTOGRAM; i++)
         seen[i] = 0;
     for (uint p = 0; p < t->pairs; p++)
         seen[frequency(t, p)]++;
-    uint least = HISTOGRAM - 1, above = 0;
-    while (least > 1 && above + seen[least] <= wanted)
-        above += seen[least--];
+    uint fewest = HISTOGRAM - 1, above = 0;
+    while (fewest > 1 && above + seen[fewest] <= wanted)
+        above += seen[fewest--];
     uint equal = wanted > above ? wanted - above : 0;
     ulong covered = 0;
     t->hot = 0;
     for (uint p = 0; p < t->pairs && t->hot < wanted; p++) {
         uint f = frequency(t, p);
-        if (f < least || (f == least && equal == 0))
+        if (f < fewest || (f == fewest && equal == 0))
             continue;
-        equal -= f == least;
+        equal -= f == fewest;
         covered += t->pool[p * t->stride + t->tail];
         if (p != t->hot)
             swap_pairs(t, p, t->hot);
@@ -414,7 +414,7 @@ inline void count_hits(table *t)
 
 /* Whether there were far fewer hits since the last check than the sample promised, so that the hot set must
  * be chosen again. Checks become rarer each time, since choosing takes time, too. */
-inline void look_at_hits(table *t, uint share, uint most)
+inline void look_at_hits(table *t, uint share, uint max_hot)
 {
     ulong round = t->state[STATE_ROUND];
     if (t->state[STATE_SINCE] < round)
@@ -423,7 +423,7 @@ inline void look_at_hits(table *t, uint share, uint most)
     if (t->state[STATE_COVERED] * 4 > t->state[STATE_SAMPLED] &&
         t->state[STATE_SINCE_HITS] * t->state[STATE_SAMPLED] * 2 <
             t->state[STATE_COVERED] * t->state[STATE_SINCE]) {
-        choose_hot(t, share, most);
+        choose_hot(t, share, max_hot);
         t->state[STATE_ROUND] = 2 * round;
     }
     t->state[STATE_SINCE] = t->state[STATE_SINCE_HITS] = 0;

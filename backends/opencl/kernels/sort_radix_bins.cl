@@ -131,7 +131,7 @@ inline bool BINS(fill_bins)(__global const key *a, uint n, binning by, uint *at,
         __global const key *v = a + from;
         uint i = 0;
         for (; i + LANES <= some; i += LANES) {
-            keys d = LOAD(v + i) - by.least;
+            keys d = LOAD(v + i) - by.min;
             ids b = (TO_IDS(min(d >> (keys)by.shift, (keys)by.last)) * by.scale) >> (ids)16;
             STORE_IDS(b, bin + i);
 #if SLOT_BITS == 16
@@ -139,7 +139,7 @@ inline bool BINS(fill_bins)(__global const key *a, uint n, binning by, uint *at,
 #endif
         }
         for (; i < some; i++) {
-            key d = v[i] - by.least;
+            key d = v[i] - by.min;
             bin[i] = ((uint)min(d >> by.shift, (key)by.last) * by.scale) >> 16;
 #if SLOT_BITS == 16
             low[i] = (ushort)(d - (((bin[i] * by.inverse) >> 16) << by.shift));
@@ -251,7 +251,7 @@ inline void BINS(drain_bins)(__global const BINS(slot) *restrict slots, const ui
         filled = (*(const BINS(loose_ids) *)(at + g) - (BINS(row_ids))(g * SLOTS)) / (BINS(row_ids))GROUP;
         *(BINS(loose_ids) *)size = filled;
 #if SLOT_BITS == 16
-        *(BINS(loose_ids) *)lowest = (((number * by.inverse) >> (ids)16) << (ids)by.shift) + by.least;
+        *(BINS(loose_ids) *)lowest = (((number * by.inverse) >> (ids)16) << (ids)by.shift) + by.min;
 #endif
         BINS(sort_group)(slots, filled, columns);
         bool full = nonzero(WIDE(max(filled, (BINS(row_ids))ROWS) ^ (BINS(row_ids))ROWS));

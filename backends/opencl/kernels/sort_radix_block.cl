@@ -181,12 +181,12 @@ typedef struct {
     uint first, last;
 } cell_range;
 
-inline cell_range range_of(ids least, ids most)
+inline cell_range range_of(ids low, ids high)
 {
 #if LANES == 16
-    uint8 l = min(least.lo, least.hi), m = max(most.lo, most.hi);
+    uint8 l = min(low.lo, low.hi), m = max(high.lo, high.hi);
 #else
-    uint8 l = least, m = most;
+    uint8 l = low, m = high;
 #endif
     uint4 l4 = min(l.lo, l.hi), m4 = max(m.lo, m.hi);
     uint2 l2 = min(l4.lo, l4.hi), m2 = max(m4.lo, m4.hi);
@@ -196,26 +196,26 @@ inline cell_range range_of(ids least, ids most)
 
 inline cell_range cells_by(const uint method, key *block, key_order o, cell_map c, uint *cells)
 {
-    ids least = ~(ids)0, most = 0;
+    ids low = ~(ids)0, high = 0;
     for (uint i = 0; i < BLOCK; i += LANES) {
         keys m = map_keys(LOAD_OWN(block + i), o);
         STORE_OWN(m, block + i);
         ids cell = method == CELLS_LINEAR ? linear_cells(m, c) : log_cells(m, c);
-        least = min(least, cell);
-        most = max(most, cell);
+        low = min(low, cell);
+        high = max(high, cell);
         STORE_IDS(cell, cells + i);
     }
-    return range_of(least, most);
+    return range_of(low, high);
 }
 
 inline cell_range range_of_block(const uint *cells)
 {
-    ids least = LOAD_IDS(cells), most = least;
+    ids low = LOAD_IDS(cells), high = low;
     for (uint i = LANES; i < BLOCK; i += LANES) {
-        least = min(least, LOAD_IDS(cells + i));
-        most = max(most, LOAD_IDS(cells + i));
+        low = min(low, LOAD_IDS(cells + i));
+        high = max(high, LOAD_IDS(cells + i));
     }
-    return range_of(least, most);
+    return range_of(low, high);
 }
 
 inline cell_range buckets_by_refining(key *block, key_order o, cell_map c, uint *cells)
@@ -340,12 +340,12 @@ typedef struct {
 
 inline fence build_fence(const uint *at, uint buckets, uint limit)
 {
-    uint near = max(limit, (uint)(4 * BLOCK)) - 4 * BLOCK, most = 0, b = 0;
+    uint near = max(limit, (uint)(4 * BLOCK)) - 4 * BLOCK, furthest = 0, b = 0;
     while (b < buckets && at[b] < near) {
-        most = max(most, at[b]);
+        furthest = max(furthest, at[b]);
         b++;
     }
-    fence f = {b, limit - most};
+    fence f = {b, limit - furthest};
     return f;
 }
 

@@ -11,7 +11,7 @@
  *   anything                            least significant digits first
  */
 typedef struct {
-    key least, most;
+    key min, max;
     uint low; /* number of low bits that are equal in all keys, as in whole numbers stored as floats */
     bool sorted, descending;
 } extent;
@@ -38,15 +38,15 @@ inline extent measure(__global const key *a, uint n)
     STORE_OWN(differ, u);
     extent e = {KEY_MAX, 0, 0, true, true};
     for (uint k = 0; k < LANES; k++) {
-        e.least = min(e.least, l[k]);
-        e.most = max(e.most, h[k]);
+        e.min = min(e.min, l[k]);
+        e.max = max(e.max, h[k]);
         e.sorted = e.sorted && d[k] == 0;
         e.descending = e.descending && g[k] == 0;
         unlike |= u[k];
     }
     for (; i < n; i++) {
-        e.least = min(e.least, a[i]);
-        e.most = max(e.most, a[i]);
+        e.min = min(e.min, a[i]);
+        e.max = max(e.max, a[i]);
         e.sorted = e.sorted && (i == 0 || a[i - 1] <= a[i]);
         e.descending = e.descending && (i == 0 || a[i - 1] >= a[i]);
         unlike |= a[i] ^ first;
@@ -59,13 +59,13 @@ inline extent measure(__global const key *a, uint n)
 #define LEAF_ITEMS 98304 /* HAC_RADIX_LEAF_ITEMS */
 #define DIGIT_BITS 12
 
-inline void digit_starts(__global const key *a, uint n, key least, uint shift, uint width, uint *at)
+inline void digit_starts(__global const key *a, uint n, key base, uint shift, uint width, uint *at)
 {
     uint digits = 1u << width;
     for (uint d = 0; d < digits; d++)
         at[d] = 0;
     for (size_t i = 0; i < n; i++)
-        at[((a[i] - least) >> shift) & (digits - 1)]++;
+        at[((a[i] - base) >> shift) & (digits - 1)]++;
     uint sum = 0;
     for (uint d = 0; d < digits; d++) {
         uint c = at[d];
@@ -88,7 +88,7 @@ inline void digit_starts(__global const key *a, uint n, key least, uint shift, u
 
 /* One digit of a least-significant-digit sort, stable. Others may write to the memory of `from`: counts that
  * no longer match end at n. */
-inline void digit_pass(__global const key *restrict from, __global key *restrict to, uint n, key least,
+inline void digit_pass(__global const key *restrict from, __global key *restrict to, uint n, key base,
                        uint shift, uint width, uint *at AND_INDICES)
 {
     uint digit[BLOCK];
@@ -97,9 +97,9 @@ inline void digit_pass(__global const key *restrict from, __global key *restrict
         uint some = min((uint)BLOCK, n - i);
         uint k = 0;
         for (; k + LANES <= some; k += LANES)
-            STORE_IDS(TO_IDS(((LOAD(from + i + k) - least) >> (keys)shift) & mask), digit + k);
+            STORE_IDS(TO_IDS(((LOAD(from + i + k) - base) >> (keys)shift) & mask), digit + k);
         for (; k < some; k++)
-            digit[k] = (uint)(((from[i + k] - least) >> shift) & mask);
+            digit[k] = (uint)(((from[i + k] - base) >> shift) & mask);
         for (size_t j = 0; j < some; j++) {
             size_t d = digit[j];
             uint p = min(at[d], n - 1);
@@ -112,7 +112,7 @@ inline void digit_pass(__global const key *restrict from, __global key *restrict
 /* Bits of the range, without the low bits in which no keys differ. */
 inline uint significant_bits(extent e)
 {
-    return HAC_KEY_BITS - (uint)clz((key)((e.most - e.least) >> e.low));
+    return HAC_KEY_BITS - (uint)clz((key)((e.max - e.min) >> e.low));
 }
 
 inline uint count_equal(__global const key *a, uint n, key v)
@@ -174,19 +174,19 @@ typedef uint4 loose_four __attribute__((aligned(4)));
 #define LOAD_FOUR(p)     (*(const loose_four *)(p))
 #define STORE_FOUR(v, p) (*(loose_four *)(p) = (v))
 
-/* The bin of m is (((m - least) >> shift) · scale) >> 16. All bins are used, and no key gets a bin that is
- * too high, even if it changes meanwhile. No key of a bin is below least + (((bin · inverse) >> 16) <<
+/* The bin of m is (((m - min) >> shift) · scale) >> 16. All bins are used, and no key gets a bin that is
+ * too high, even if it changes meanwhile. No key of a bin is below min + (((bin · inverse) >> 16) <<
  * shift). */
 typedef struct {
-    key least;
+    key min;
     uint shift, last, scale, inverse, bins;
 } binning;
 
 inline binning binning_of(extent e, uint n)
 {
-    uint bits = HAC_KEY_BITS - (uint)clz(e.most - e.least);
-    binning g = {e.least, max(bits, 16u) - 16, 0, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
-    g.last = (uint)((e.most - e.least) >> g.shift);
+    uint bits = HAC_KEY_BITS - (uint)clz(e.max - e.min);
+    binning g = {e.min, max(bits, 16u) - 16, 0, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
+    g.last = (uint)((e.max - e.min) >> g.shift);
     g.scale = (g.bins << 16) / (g.last + 1);
     g.inverse = UINT_MAX / g.scale;
     return g;
@@ -253,8 +253,8 @@ inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
     uint width = (significant_bits(e) + passes - 1) / passes;
     for (uint pass = 0; pass < passes; pass++) {
         __global key *from = pass & 1 ? b : a;
-        digit_starts(from, n, e.least, e.low + pass * width, width, at);
-        digit_pass(from, pass & 1 ? a : b, n, e.least, e.low + pass * width, width, at);
+        digit_starts(from, n, e.min, e.low + pass * width, width, at);
+        digit_pass(from, pass & 1 ? a : b, n, e.min, e.low + pass * width, width, at);
     }
     return passes & 1;
 }
@@ -264,14 +264,14 @@ inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
 inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
 {
     uint many[1 << DIGIT_BITS];
-    uint values = (uint)((e.most - e.least) >> e.low) + 1;
+    uint values = (uint)((e.max - e.min) >> e.low) + 1;
     for (uint d = 0; d < values; d++)
         many[d] = 0;
     for (size_t i = 0; i < n; i++)
-        many[min(a[i] - e.least, e.most - e.least) >> e.low]++;
+        many[min(a[i] - e.min, e.max - e.min) >> e.low]++;
     uint p = 0;
     for (uint d = 0; d < values; d++) {
-        key v = unmap_key(e.least + ((key)d << e.low), o);
+        key v = unmap_key(e.min + ((key)d << e.low), o);
         uint end = p + many[d];
         for (; p + LANES <= end; p += LANES)
             STORE((keys)v, a + p);
@@ -301,7 +301,7 @@ inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scra
         uint at[MAX_BINS];
         binning by = binning_of(e, n);
         ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * GROUP;
-        bool spread = slots <= scratch_items && (e.most - e.least) >> e.low >> 4 >= by.bins;
+        bool spread = slots <= scratch_items && (e.max - e.min) >> e.low >> 4 >= by.bins;
         bool narrow = narrow_bins(by);
 #if HAC_KEY_BITS == 32
         __global ushort *shorts = (__global ushort *)scratch;
@@ -400,8 +400,8 @@ inline void sort_indices(__global key *a, __global key *b, uint n, extent e, __g
     for (uint pass = 0; pass < passes; pass++) {
         bool back = pass & 1;
         __global key *from = back ? b : a;
-        digit_starts(from, n, e.least, e.low + pass * width, width, at);
-        digit_pass(from, back ? a : b, n, e.least, e.low + pass * width, width, at, back ? y : x,
+        digit_starts(from, n, e.min, e.low + pass * width, width, at);
+        digit_pass(from, back ? a : b, n, e.min, e.low + pass * width, width, at, back ? y : x,
                    back ? x : y, pass + 1 < passes);
     }
     if (passes & 1)

@@ -164,28 +164,28 @@ radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, ui
 
 #else
 typedef struct {
-    key least, most;
+    key min, max;
     bool sorted;
 } extent;
 
 /* Of a bucket; equal in all work-items. */
-inline extent measure(__global const key *a, uint n, __local key *least, __local key *most,
+inline extent measure(__global const key *a, uint n, __local key *lows, __local key *highs,
                       __local uint *down)
 {
     uint me = get_local_id(0);
     extent e = {KEY_MAX, 0, true};
     for (uint i = me; i < n; i += GROUP) {
-        e.least = min(e.least, a[i]);
-        e.most = max(e.most, a[i]);
+        e.min = min(e.min, a[i]);
+        e.max = max(e.max, a[i]);
         e.sorted = e.sorted && (i == 0 || a[i - 1] <= a[i]);
     }
-    least[me] = e.least;
-    most[me] = e.most;
+    lows[me] = e.min;
+    highs[me] = e.max;
     down[me] = !e.sorted;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = 0; i < GROUP; i++) {
-        e.least = min(e.least, least[i]);
-        e.most = max(e.most, most[i]);
+        e.min = min(e.min, lows[i]);
+        e.max = max(e.max, highs[i]);
         e.sorted = e.sorted && down[i] == 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* what was read here may be overwritten next */
@@ -193,7 +193,7 @@ inline extent measure(__global const key *a, uint n, __local key *least, __local
 }
 
 /* One digit, stable, from `from` to `to`. */
-inline void digit_pass(__global const key *from, __global key *to, uint n, key least, uint shift,
+inline void digit_pass(__global const key *from, __global key *to, uint n, key base, uint shift,
                        __local uint *at, __local uint *tile AND_INDEX(index_from) AND_INDEX(index_to))
 {
     uint me = get_local_id(0);
@@ -201,7 +201,7 @@ inline void digit_pass(__global const key *from, __global key *to, uint n, key l
         at[d] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = me; i < n; i += GROUP)
-        atomic_inc(&at[(uint)((from[i] - least) >> shift) & (DIGITS - 1)]);
+        atomic_inc(&at[(uint)((from[i] - base) >> shift) & (DIGITS - 1)]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (me == 0) {
         uint sum = 0;
@@ -214,7 +214,7 @@ inline void digit_pass(__global const key *from, __global key *to, uint n, key l
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = me; i - me < n; i += GROUP) {
         key m = i < n ? from[i] : 0;
-        uint place = take_place(i < n ? (uint)((m - least) >> shift) & (DIGITS - 1) : NOBODY, tile, at);
+        uint place = take_place(i < n ? (uint)((m - base) >> shift) & (DIGITS - 1) : NOBODY, tile, at);
         if (i < n) {
             place = min(place, n - 1); /* others may have written to `from` since its keys were counted */
             to[place] = m;
@@ -233,20 +233,20 @@ radix_leaf(__global key *data, __global const uint2 *restrict jobs, uint n_jobs,
 {
     __local uint at[DIGITS];
     __local uint tile[GROUP];
-    __local key least[GROUP], most[GROUP];
+    __local key lows[GROUP], highs[GROUP];
     key_order o = {flip, sign, rotate, reverse, KEY_MAX};
     uint me = get_local_id(0);
     __global key *b = scratch + get_group_id(0) * scratch_items;
     for (uint j = get_group_id(0); j < n_jobs; j += get_num_groups(0)) {
         __global key *a = data + jobs[j].x;
         uint n = jobs[j].y;
-        extent e = measure(a, n, least, most, tile);
-        uint bits = e.sorted ? 0 : HAC_KEY_BITS - (uint)clz(e.most - e.least), back = 0;
+        extent e = measure(a, n, lows, highs, tile);
+        uint bits = e.sorted ? 0 : HAC_KEY_BITS - (uint)clz(e.max - e.min), back = 0;
 #if HAC_INDEX_BYTES
         __global number *x = index + jobs[j].x, *y = index_scratch + get_group_id(0) * scratch_items;
 #endif
         for (uint shift = 0; shift < bits; shift += DIGIT_BITS, back ^= 1)
-            digit_pass(back ? b : a, back ? a : b, n, e.least, shift, at,
+            digit_pass(back ? b : a, back ? a : b, n, e.min, shift, at,
                        tile PASS_INDEX(back ? y : x) PASS_INDEX(back ? x : y));
 #if HAC_INDEX_BYTES
         for (uint i = me; back && i < n; i += GROUP)

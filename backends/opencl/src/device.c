@@ -82,7 +82,7 @@ static void release_mem(hac_device_window *window)
     if (window->mem != NULL)
         clReleaseMemObject(window->mem);
     window->mem = NULL;
-    window->room = 0;
+    window->capacity = 0;
 }
 
 static void drop_spares(hac_device *device)
@@ -139,13 +139,13 @@ static hac_status new_buffer(hac_device *device, uint64_t bytes, cl_mem *ret, ha
 static hac_status clear_buffer(hac_device *device, hac_device_window *window, hac_error *err)
 {
     static const uint64_t zero;
-    uint64_t words = window->room / sizeof zero * sizeof zero;
+    uint64_t words = window->capacity / sizeof zero * sizeof zero;
     cl_int code = CL_SUCCESS;
     if (words != 0)
         code = clEnqueueFillBuffer(device->queue, window->mem, &zero, sizeof zero, 0, words, 0, NULL, NULL);
-    if (code == CL_SUCCESS && words < window->room)
-        code = clEnqueueFillBuffer(device->queue, window->mem, &zero, 1, words, window->room - words, 0, NULL,
-                                   NULL);
+    if (code == CL_SUCCESS && words < window->capacity)
+        code = clEnqueueFillBuffer(device->queue, window->mem, &zero, 1, words, window->capacity - words, 0,
+                                   NULL, NULL);
     if (code == CL_SUCCESS)
         return HAC_OK;
     release_mem(window);
@@ -159,16 +159,16 @@ static hac_status take_buffer(hac_device *device, hac_device_window *window, boo
     uint64_t bytes = window->bytes;
     for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++) {
         hac_device_window *spare = &device->spare[i];
-        if (spare->mem != NULL && spare->room >= bytes && spare->room / 2 <= bytes) {
+        if (spare->mem != NULL && spare->capacity >= bytes && spare->capacity / 2 <= bytes) {
             window->mem = spare->mem;
-            window->room = spare->room;
+            window->capacity = spare->capacity;
             spare->mem = NULL;
-            spare->room = 0;
+            spare->capacity = 0;
             return HAC_OK;
         }
     }
     hac_status status = new_buffer(device, bytes, &window->mem, err);
-    window->room = status == HAC_OK ? bytes : 0;
+    window->capacity = status == HAC_OK ? bytes : 0;
     if (status == HAC_OK && !filled)
         status = clear_buffer(device, window, err);
     return status;
@@ -179,7 +179,7 @@ static void keep_buffer(hac_device *device, hac_device_window *window)
 {
     hac_device_window *place = &device->spare[0];
     for (size_t i = 1; i < HAC_SPARE_BUFFERS; i++)
-        if (device->spare[i].room < place->room)
+        if (device->spare[i].capacity < place->capacity)
             place = &device->spare[i];
     release_mem(place);
     *place = *window;
@@ -331,12 +331,12 @@ hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes,
                         slot, (unsigned long long)bytes, HAC_SCRATCH_SLOTS,
                         (unsigned long long)device->facts.max_allocation);
     hac_device_window *scratch = &device->scratch[slot];
-    if (scratch->room < bytes) {
+    if (scratch->capacity < bytes) {
         release_mem(scratch);
         hac_status status = new_buffer(device, bytes, &scratch->mem, err);
         if (status != HAC_OK)
             return status;
-        scratch->room = bytes;
+        scratch->capacity = bytes;
     }
     *ret = scratch->mem;
     return HAC_OK;

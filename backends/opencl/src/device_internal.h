@@ -26,7 +26,7 @@ typedef struct hac_loaded_kernel {
 typedef struct hac_device_window {
     cl_mem mem; /* NULL: unused */
     void *data;
-    uint64_t bytes, room;
+    uint64_t bytes, capacity;
     hac_access access;
 } hac_device_window;
 
@@ -53,13 +53,13 @@ struct hac_device {
     hac_loaded_program *programs;      /* one for each source */
     size_t n_programs;
     hac_loaded_kernel *kernels;
-    size_t n_kernels, room_kernels;
+    size_t n_kernels, kernels_capacity;
     uint64_t launches; /* of kernels, so far */
     hac_device_window windows[HAC_MAX_WINDOWS];
     hac_device_window scratch[HAC_SCRATCH_SLOTS];
     hac_device_window spare[HAC_SPARE_BUFFERS]; /* device buffers of closed windows, kept for the next ones */
     hac_region *regions;                        /* ordered by address */
-    size_t n_regions, room_regions;
+    size_t n_regions, regions_capacity;
 };
 
 /* Whether the program is first built with pocl_builtins.cl in place of PoCL's own header. pocl_builtins.cl

@@ -31,14 +31,14 @@ static void tidy(char *text)
     *out = '\0';
 }
 
-static cl_int get_text(cl_device_id device, cl_device_info what, char *out, size_t room)
+static cl_int get_text(cl_device_id device, cl_device_info what, char *out, size_t capacity)
 {
     char text[1024] = "";
     cl_int code = clGetDeviceInfo(device, what, sizeof text - 1, text, NULL);
     if (code != CL_SUCCESS)
         text[0] = '\0';
     tidy(text);
-    snprintf(out, room, "%.*s", (int)room - 1, text);
+    snprintf(out, capacity, "%.*s", (int)capacity - 1, text);
     return code;
 }
 
@@ -122,7 +122,8 @@ static void describe(cl_platform_id platform, cl_device_id device, hac_device_li
 
 /* The number of devices. 0 and *ret_code: an error other than having no devices (Mesa's Clover is a platform
  * without any). */
-static size_t list_platform(cl_platform_id platform, hac_device_listing *list, size_t room, cl_int *ret_code)
+static size_t list_platform(cl_platform_id platform, hac_device_listing *list, size_t capacity,
+                            cl_int *ret_code)
 {
     cl_device_id ids[MAX_DEVICES];
     cl_uint n = 0;
@@ -135,7 +136,7 @@ static size_t list_platform(cl_platform_id platform, hac_device_listing *list, s
     if (n > MAX_DEVICES)
         n = MAX_DEVICES;
     size_t used = 0;
-    for (cl_uint i = 0; i < n && used < room; i++)
+    for (cl_uint i = 0; i < n && used < capacity; i++)
         describe(platform, ids[i], &list[used++]);
     return used;
 }

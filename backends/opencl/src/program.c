@@ -496,13 +496,13 @@ static hac_status add_kernel(hac_device *device, size_t index, const char *name,
 {
     if (strlen(name) >= sizeof device->kernels->name)
         return hac_fail(err, HAC_INTERNAL, "kernel name \"%s\" is too long", name);
-    if (device->n_kernels == device->room_kernels) {
-        size_t room = device->room_kernels * 2 + 32;
-        hac_loaded_kernel *more = reallocarray(device->kernels, room, sizeof *more);
+    if (device->n_kernels == device->kernels_capacity) {
+        size_t capacity = device->kernels_capacity * 2 + 32;
+        hac_loaded_kernel *more = reallocarray(device->kernels, capacity, sizeof *more);
         if (more == NULL)
             return hac_fail_no_memory(err);
         device->kernels = more;
-        device->room_kernels = room;
+        device->kernels_capacity = capacity;
     }
     cl_int code;
     cl_kernel kernel = clCreateKernel(device->programs[index].program, name, &code);

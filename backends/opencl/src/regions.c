@@ -30,13 +30,13 @@ void hac_device_add_region(hac_device *device, void *data, uint64_t bytes)
 {
     if (device->facts.host_memory || bytes < PIN_MIN || bytes > device->facts.max_allocation)
         return;
-    if (device->n_regions == device->room_regions) {
-        size_t room = device->room_regions * 2 + 16;
-        hac_region *more = reallocarray(device->regions, room, sizeof *more);
+    if (device->n_regions == device->regions_capacity) {
+        size_t capacity = device->regions_capacity * 2 + 16;
+        hac_region *more = reallocarray(device->regions, capacity, sizeof *more);
         if (more == NULL)
             return;
         device->regions = more;
-        device->room_regions = room;
+        device->regions_capacity = capacity;
     }
     size_t at = first_behind(device, data);
     memmove(device->regions + at + 1, device->regions + at,
@@ -90,5 +90,5 @@ void hac_regions_clear(hac_device *device)
         unpin(&device->regions[i]);
     free(device->regions);
     device->regions = NULL;
-    device->n_regions = device->room_regions = 0;
+    device->n_regions = device->regions_capacity = 0;
 }

@@ -80,10 +80,10 @@ bool test_small_sizes(void)
 
 uint8_t *test_guarded(uint64_t bytes)
 {
-    uint64_t room = (bytes + TEST_GUARD + 63) / 64 * 64;
-    uint8_t *data = aligned_alloc(64, room);
+    uint64_t capacity = (bytes + TEST_GUARD + 63) / 64 * 64;
+    uint8_t *data = aligned_alloc(64, capacity);
     assert_non_null(data);
-    memset(data, 0xa5, room);
+    memset(data, 0xa5, capacity);
     return data;
 }
 

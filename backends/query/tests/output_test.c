@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "source_support.h"
 
-#define ROOM 4096
+#define CAPACITY 4096
 
 static hac_value_type type_of(const char *name)
 {
@@ -24,8 +24,8 @@ static void check_cell(const char *type, const void *value, const char *csv, con
     hac_schema schema = {&field, 1};
     hac_column column = {.type = field.type, .values = (void *)(uintptr_t)value};
     for (int format = HAC_RESULT_CSV; format <= HAC_RESULT_JSON; format++) {
-        uint8_t data[ROOM];
-        char wanted[ROOM];
+        uint8_t data[CAPACITY];
+        char wanted[CAPACITY];
         hac_output_buffer output = {.data = data, .capacity = sizeof data};
         snprintf(wanted, sizeof wanted, format == HAC_RESULT_JSON ? "{\"x\":%s}\n" : "%s\n",
                  format == HAC_RESULT_JSON ? json : csv);
@@ -67,7 +67,7 @@ static void check_text(const char *type, const char *text, size_t bytes, const c
     memcpy(memory + 3, text, bytes);
     hac_column column = {.type = field.type, .values = &ref, .bytes = memory};
     for (int format = HAC_RESULT_CSV; format <= HAC_RESULT_JSON; format++) {
-        uint8_t data[ROOM];
+        uint8_t data[CAPACITY];
         hac_output_buffer output = {.data = data, .capacity = sizeof data};
         const char *wanted = format == HAC_RESULT_JSON ? json : csv;
         size_t around = format == HAC_RESULT_JSON ? 5 : 0;

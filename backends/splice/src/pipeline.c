@@ -9,10 +9,10 @@
 #include "codelet/threads.h"
 #include "query/codelets.h"
 
-#define WORKING    2 /* WorkingBuffers: the device has one, the other is filled */
-#define WORK_ROOM  4 /* work that waits for the caller: buffers, and data sets that are too large */
-#define A_READER   2 /* LaunchingBuffers for each reader */
-#define SPARE_TIME 2 /* a LaunchingBuffer keeps this multiple of its share of the ring's memory */
+#define WORKING       2 /* WorkingBuffers: the device has one, the other is filled */
+#define WORK_CAPACITY 4 /* work that waits for the caller: buffers, and data sets that are too large */
+#define A_READER      2 /* LaunchingBuffers for each reader */
+#define SPARE_TIME    2 /* a LaunchingBuffer keeps this multiple of its share of the ring's memory */
 
 /* A LaunchingBuffer in the ring. */
 typedef struct slot {
@@ -45,11 +45,11 @@ struct hac_pipeline {
     /* Protected by the lock: */
     slot *ring; /* data set c is in slot c % n_ring */
     unsigned n_ring;
-    uint64_t claimed, end;              /* data sets: the next one for readers, the end */
-    uint64_t spliced;                   /* the splicer's next data set */
-    uint64_t held;                      /* bytes in LaunchingBuffers */
-    bool is_free[WORKING];              /* not being filled, not waiting for the caller, not at the device */
-    hac_pipeline_work queue[WORK_ROOM]; /* waits for the caller */
+    uint64_t claimed, end; /* data sets: the next one for readers, the end */
+    uint64_t spliced;      /* the splicer's next data set */
+    uint64_t held;         /* bytes in LaunchingBuffers */
+    bool is_free[WORKING]; /* not being filled, not waiting for the caller, not at the device */
+    hac_pipeline_work queue[WORK_CAPACITY]; /* waits for the caller */
     unsigned first_work, n_work;
     hac_working_buffer *at_device;
     bool through; /* no more work follows: */
@@ -184,10 +184,10 @@ static void *read_sets(void *argument)
 static void hand_over(hac_pipeline *p, hac_pipeline_work work)
 {
     pthread_mutex_lock(&p->lock);
-    while (!p->stop && p->n_work == WORK_ROOM)
+    while (!p->stop && p->n_work == WORK_CAPACITY)
         pthread_cond_wait(&p->splicer_wake, &p->lock);
     if (!p->stop)
-        p->queue[(p->first_work + p->n_work++) % WORK_ROOM] = work;
+        p->queue[(p->first_work + p->n_work++) % WORK_CAPACITY] = work;
     pthread_cond_signal(&p->caller_wake);
     pthread_mutex_unlock(&p->lock);
 }
@@ -341,7 +341,7 @@ hac_status hac_pipeline_next(hac_pipeline *p, hac_pipeline_work *ret, hac_error 
     hac_status status = HAC_OK;
     if (p->n_work != 0) {
         *ret = p->queue[p->first_work];
-        p->first_work = (p->first_work + 1) % WORK_ROOM;
+        p->first_work = (p->first_work + 1) % WORK_CAPACITY;
         p->n_work--;
         p->at_device = ret->buffer;
         pthread_cond_signal(&p->splicer_wake);

@@ -15,7 +15,7 @@
 
 typedef struct hac_text {
     char *data;
-    size_t bytes, room;
+    size_t bytes, capacity;
     bool broken;
     /* JSON state: whether a comma is due, by depth (at most 64). */
     uint64_t comma;

@@ -60,7 +60,7 @@ static int teardown(void **state)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 /* Returns the number of starts. `ret`, if not NULL, gets the record of the last start. */
-static int starts(char *ret, size_t room)
+static int starts(char *ret, size_t capacity)
 {
     char path[512];
     int n = 0;
@@ -76,7 +76,7 @@ static int starts(char *ret, size_t room)
         snprintf(path, sizeof(path), "%s/starts/%s", top, entry->d_name);
         FILE *file = fopen(path, "r");
         assert_non_null(file);
-        ret[fread(ret, 1, room - 1, file)] = '\0';
+        ret[fread(ret, 1, capacity - 1, file)] = '\0';
         fclose(file);
     }
     closedir(directory);

@@ -107,7 +107,7 @@ static hac_status between_members(hac_inflate *state, const uint8_t *in, size_t 
 }
 
 static hac_status run_gzip(hac_inflate *state, const uint8_t *in, size_t bytes, size_t *used, uint8_t *out,
-                           size_t room, size_t *made, hac_error *err)
+                           size_t capacity, size_t *made, hac_error *err)
 {
     z_stream *gzip = &state->gzip;
     for (;;) {
@@ -119,10 +119,10 @@ static hac_status run_gzip(hac_inflate *state, const uint8_t *in, size_t bytes, 
         gzip->next_in = (Bytef *)(uintptr_t)(in + *used);
         gzip->avail_in = (uInt)(bytes - *used);
         gzip->next_out = out + *made;
-        gzip->avail_out = (uInt)(room - *made);
+        gzip->avail_out = (uInt)(capacity - *made);
         int result = inflate(gzip, Z_NO_FLUSH);
         *used = bytes - gzip->avail_in;
-        *made = room - gzip->avail_out;
+        *made = capacity - gzip->avail_out;
         if (result == Z_STREAM_END)
             state->whole = true;
         else if (result == Z_MEM_ERROR)
@@ -182,10 +182,10 @@ static hac_status fail_zstd(const hac_inflate *state, size_t code, const uint8_t
 }
 
 static hac_status run_zstd(hac_inflate *state, const uint8_t *in, size_t bytes, size_t *used, uint8_t *out,
-                           size_t room, size_t *made, hac_error *err)
+                           size_t capacity, size_t *made, hac_error *err)
 {
     ZSTD_inBuffer from = {in, bytes, 0};
-    ZSTD_outBuffer to = {out, room, 0};
+    ZSTD_outBuffer to = {out, capacity, 0};
     do {
         size_t taken = from.pos, written = to.pos;
         size_t result = ZSTD_decompressStream(state->zstd, &to, &from);
@@ -197,7 +197,7 @@ static hac_status run_zstd(hac_inflate *state, const uint8_t *in, size_t bytes, 
         state->whole = result == 0;
         if (state->whole && !frame_ends(state))
             return fail_at(state, state->taken + from.pos, "a frame is not as long as it says", err);
-    } while (from.pos < bytes && to.pos < room);
+    } while (from.pos < bytes && to.pos < capacity);
     *used = from.pos;
     *made = to.pos;
     return HAC_OK;
@@ -206,14 +206,14 @@ static hac_status run_zstd(hac_inflate *state, const uint8_t *in, size_t bytes, 
 /* ---- both ---- */
 
 hac_status hac_inflate_run(hac_inflate *state, const uint8_t *in, size_t bytes, size_t *ret_used,
-                           uint8_t *out, size_t room, size_t *ret_made, hac_error *err)
+                           uint8_t *out, size_t capacity, size_t *ret_made, hac_error *err)
 {
     size_t used = 0, made = 0;
     bytes = bytes < PIECE_MAX ? bytes : PIECE_MAX;
-    room = room < PIECE_MAX ? room : PIECE_MAX;
+    capacity = capacity < PIECE_MAX ? capacity : PIECE_MAX;
     hac_status status = state->packing == HAC_PACKING_GZIP
-                            ? run_gzip(state, in, bytes, &used, out, room, &made, err)
-                            : run_zstd(state, in, bytes, &used, out, room, &made, err);
+                            ? run_gzip(state, in, bytes, &used, out, capacity, &made, err)
+                            : run_zstd(state, in, bytes, &used, out, capacity, &made, err);
     if (status != HAC_OK)
         return status;
     state->taken += used;

@@ -34,7 +34,7 @@ HAC_DEFINE_CLEANUP(hac_inflate *, hac_inflate_free)
  * may follow the last gzip member. HAC_FAILED: the input is damaged; the message names the byte.
  */
 HAC_MUST_USE hac_status hac_inflate_run(hac_inflate *state, const uint8_t *in, size_t bytes, size_t *ret_used,
-                                        uint8_t *out, size_t room, size_t *ret_made, hac_error *err);
+                                        uint8_t *out, size_t capacity, size_t *ret_made, hac_error *err);
 
 /* Declares the end of the input. HAC_FAILED: the input is truncated. */
 HAC_MUST_USE hac_status hac_inflate_end(const hac_inflate *state, hac_error *err);

@@ -14,9 +14,9 @@
 #include "inflate.h"
 #include "input.h"
 
-enum { ROOM = 1 << 20 };
+enum { CAPACITY = 1 << 20 };
 
-static uint8_t plain[300000], packed[ROOM], back[ROOM];
+static uint8_t plain[300000], packed[CAPACITY], back[CAPACITY];
 
 static void make_plain(void)
 {
@@ -24,30 +24,30 @@ static void make_plain(void)
         plain[i] = (uint8_t)((size_t) "abcdefgh\n"[i % 9] + (i / 1000) % 3);
 }
 
-static size_t gzip(const void *from, size_t bytes, uint8_t *to, size_t room)
+static size_t gzip(const void *from, size_t bytes, uint8_t *to, size_t capacity)
 {
     z_stream z = {0};
     assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     z.next_in = (Bytef *)(uintptr_t)from;
     z.avail_in = (uInt)bytes;
     z.next_out = to;
-    z.avail_out = (uInt)room;
+    z.avail_out = (uInt)capacity;
     assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
     deflateEnd(&z);
-    return room - z.avail_out;
+    return capacity - z.avail_out;
 }
 
-static size_t zstd(const void *from, size_t bytes, uint8_t *to, size_t room)
+static size_t zstd(const void *from, size_t bytes, uint8_t *to, size_t capacity)
 {
-    size_t n = ZSTD_compress(to, room, from, bytes, 3);
+    size_t n = ZSTD_compress(to, capacity, from, bytes, 3);
     assert_false(ZSTD_isError(n));
     return n;
 }
 
-typedef size_t packer(const void *from, size_t bytes, uint8_t *to, size_t room);
+typedef size_t packer(const void *from, size_t bytes, uint8_t *to, size_t capacity);
 
-/* Decompresses an input in pieces of `step` bytes, with `room` bytes of output space. */
-static hac_status unpack(const uint8_t *in, size_t bytes, size_t step, size_t room, size_t *ret_made,
+/* Decompresses an input in pieces of `step` bytes, with `capacity` bytes of output space. */
+static hac_status unpack(const uint8_t *in, size_t bytes, size_t step, size_t capacity, size_t *ret_made,
                          hac_error *err)
 {
     bool unsure;
@@ -56,13 +56,13 @@ static hac_status unpack(const uint8_t *in, size_t bytes, size_t step, size_t ro
     size_t made = 0;
     for (size_t at = 0; status == HAC_OK && at < bytes;) {
         size_t used = 0, n = bytes - at < step ? bytes - at : step, out = 0;
-        size_t left = ROOM - made < room ? ROOM - made : room;
+        size_t left = CAPACITY - made < capacity ? CAPACITY - made : capacity;
         status = hac_inflate_run(state, in + at, n, &used, back + made, left, &out, err);
         assert_true(status != HAC_OK || used + out > 0);
         at += used;
         made += out;
-        while (status == HAC_OK && out == room && at == bytes) { /* drain the decompressor */
-            status = hac_inflate_run(state, in + at, 0, &used, back + made, room, &out, err);
+        while (status == HAC_OK && out == capacity && at == bytes) { /* drain the decompressor */
+            status = hac_inflate_run(state, in + at, 0, &used, back + made, capacity, &out, err);
             made += out;
         }
     }
@@ -75,16 +75,16 @@ static void test_round_trip(void **state)
     (void)state;
     static packer *const packers[] = {gzip, zstd};
     for (size_t p = 0; p < 2; p++) {
-        size_t n = packers[p](plain, sizeof(plain), packed, ROOM), made;
+        size_t n = packers[p](plain, sizeof(plain), packed, CAPACITY), made;
         for (size_t step = 1; step <= n; step = step * 5 + 1) {
             assert_int_equal(unpack(packed, n, step, 4096, &made, NULL), HAC_OK);
             assert_int_equal(made, sizeof(plain));
             assert_memory_equal(back, plain, made);
         }
         /* several members or frames, one of them empty */
-        size_t all = packers[p](plain, 100000, packed, ROOM);
-        all += packers[p](plain, 0, packed + all, ROOM - all);
-        all += packers[p](plain + 100000, 200000, packed + all, ROOM - all);
+        size_t all = packers[p](plain, 100000, packed, CAPACITY);
+        all += packers[p](plain, 0, packed + all, CAPACITY - all);
+        all += packers[p](plain + 100000, 200000, packed + all, CAPACITY - all);
         assert_int_equal(unpack(packed, all, 777, 5000, &made, NULL), HAC_OK);
         assert_int_equal(made, sizeof(plain));
         assert_memory_equal(back, plain, made);
@@ -97,11 +97,11 @@ static void test_skippable_and_zeros(void **state)
     size_t made, n;
     hac_error err = HAC_ERROR_NONE;
     memcpy(packed, "\x50\x2a\x4d\x18\x03\0\0\0xyz", 11);
-    n = 11 + zstd(plain, 1000, packed + 11, ROOM - 11);
+    n = 11 + zstd(plain, 1000, packed + 11, CAPACITY - 11);
     memcpy(packed + n, "\x5f\x2a\x4d\x18\x01\0\0\0x", 9);
     assert_int_equal(unpack(packed, n + 9, 3, 4096, &made, NULL), HAC_OK);
     assert_int_equal(made, 1000);
-    n = gzip(plain, 1000, packed, ROOM);
+    n = gzip(plain, 1000, packed, CAPACITY);
     memset(packed + n, 0, 1000);
     for (size_t step = 1; step < 1500; step += 499)
         assert_int_equal(unpack(packed, n + 1000, step, 4096, &made, NULL), HAC_OK);
@@ -140,7 +140,7 @@ static void test_cut_off(void **state)
     (void)state;
     static packer *const packers[] = {gzip, zstd};
     for (size_t p = 0; p < 2; p++) {
-        size_t n = packers[p](plain, 5000, packed, ROOM), made;
+        size_t n = packers[p](plain, 5000, packed, CAPACITY), made;
         for (size_t bytes = HAC_PACKING_MAGIC; bytes < n; bytes++) {
             hac_error err = HAC_ERROR_NONE;
             assert_int_equal(unpack(packed, bytes, 100, 4096, &made, &err), HAC_FAILED);
@@ -155,7 +155,7 @@ static void test_flipped(void **state)
     (void)state;
     static packer *const packers[] = {gzip, zstd};
     for (size_t p = 0; p < 2; p++) {
-        size_t n = packers[p](plain, 3000, packed, ROOM), made;
+        size_t n = packers[p](plain, 3000, packed, CAPACITY), made;
         for (size_t bit = HAC_PACKING_MAGIC * 8; bit < n * 8; bit++) {
             hac_error err = HAC_ERROR_NONE;
             packed[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -201,7 +201,7 @@ static void test_packing(void **state)
 /* ---- inputs ---- */
 
 /* Reads an input to its end. Waits on HAC_AGAIN. */
-static hac_status read_input(hac_input *input, size_t room, size_t *ret, hac_error *err)
+static hac_status read_input(hac_input *input, size_t capacity, size_t *ret, hac_error *err)
 {
     size_t filled = 0;
     for (;;) {
@@ -209,7 +209,7 @@ static hac_status read_input(hac_input *input, size_t room, size_t *ret, hac_err
         struct pollfd p = {hac_input_wants(input), POLLIN, 0};
         if (p.fd >= 0)
             assert_int_equal(poll(&p, 1, 5000), 1);
-        hac_status status = hac_input_read(input, back + filled, room, &n, err);
+        hac_status status = hac_input_read(input, back + filled, capacity, &n, err);
         if (status == HAC_AGAIN)
             continue;
         if (status != HAC_OK || n == 0) {
@@ -229,7 +229,7 @@ static void test_files(void **state)
         if (p == 0)
             memcpy(packed, plain, n);
         else
-            n = packers[p](plain, sizeof(plain), packed, ROOM);
+            n = packers[p](plain, sizeof(plain), packed, CAPACITY);
         int fd = hac_test_file(packed, n);
         for (size_t raw = 0; raw < 2; raw++) {
             hac_cleanup(hac_input_free_cleanup) hac_input *input = NULL;
@@ -275,7 +275,7 @@ static void test_pipe(void **state)
     (void)state;
     int ends[2];
     uint64_t n;
-    size_t bytes = gzip("hello\n", 6, packed, ROOM);
+    size_t bytes = gzip("hello\n", 6, packed, CAPACITY);
     assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
     hac_input *input = NULL;
     assert_int_equal(hac_input_open(ends[0], "pipe", false, NULL, &input, NULL), HAC_OK);
@@ -299,7 +299,7 @@ static void test_pipe(void **state)
 static void test_damaged_input(void **state)
 {
     (void)state;
-    size_t n = gzip(plain, 1000, packed, ROOM), made;
+    size_t n = gzip(plain, 1000, packed, CAPACITY), made;
     hac_input *input = NULL;
     hac_error err = HAC_ERROR_NONE;
     int fd = hac_test_file(packed, n - 3);

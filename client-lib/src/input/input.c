@@ -170,7 +170,7 @@ static hac_status check_end(const hac_input *input, hac_error *err)
                     input->name, input->got, input->size);
 }
 
-static hac_status read_some(hac_input *input, uint8_t *at, uint64_t room, uint64_t *ret, hac_error *err)
+static hac_status read_some(hac_input *input, uint8_t *at, uint64_t capacity, uint64_t *ret, hac_error *err)
 {
     uint64_t max = FILE_PIECE;
     if (input->file && input->size - input->got < max)
@@ -180,7 +180,8 @@ static hac_status read_some(hac_input *input, uint8_t *at, uint64_t room, uint64
         do
             n = HAC_FAILPOINT(
                 "input.read", -1,
-                read(input->fd, at, HAC_FAILPOINT_SHORT("input.read", (size_t)(room < max ? room : max))));
+                read(input->fd, at,
+                     HAC_FAILPOINT_SHORT("input.read", (size_t)(capacity < max ? capacity : max))));
         while (n < 0 && errno == EINTR);
     }
     if (n < 0 && errno == EAGAIN)
@@ -229,7 +230,7 @@ static hac_status find_packing(hac_input *input, hac_error *err)
     return status;
 }
 
-static hac_status decompress(hac_input *input, uint8_t *at, uint64_t room, uint64_t *ret, hac_error *err)
+static hac_status decompress(hac_input *input, uint8_t *at, uint64_t capacity, uint64_t *ret, hac_error *err)
 {
     size_t used = 0, made = 0;
     if (input->taken == input->staged && !input->more && !input->ended) {
@@ -244,13 +245,13 @@ static hac_status decompress(hac_input *input, uint8_t *at, uint64_t room, uint6
     }
     hac_status status =
         hac_inflate_run(input->inflate, input->stage + input->taken, input->staged - input->taken, &used, at,
-                        room < SIZE_MAX ? (size_t)room : SIZE_MAX, &made, err);
+                        capacity < SIZE_MAX ? (size_t)capacity : SIZE_MAX, &made, err);
     if (status != HAC_OK)
         return hac_error_prefix(err, "%s", input->name);
     input->taken += used;
     if (used == 0 && made == 0 && !input->more)
         return hac_fail(err, HAC_FAILED, "%s: its compressed data make no sense", input->name);
-    input->more = made == room;
+    input->more = made == capacity;
     *ret = made;
     return made > 0 ? HAC_OK : HAC_AGAIN;
 }
@@ -274,7 +275,7 @@ static hac_status check_begin(hac_input *input, const uint8_t *at, size_t n, hac
                                 &input->settled, err);
 }
 
-static hac_status read_next(hac_input *input, uint8_t *at, uint64_t room, uint64_t *ret, hac_error *err)
+static hac_status read_next(hac_input *input, uint8_t *at, uint64_t capacity, uint64_t *ret, hac_error *err)
 {
     if (!input->known) {
         hac_status status = find_packing(input, err);
@@ -282,24 +283,25 @@ static hac_status read_next(hac_input *input, uint8_t *at, uint64_t room, uint64
             return status;
     }
     if (input->inflate != NULL)
-        return decompress(input, at, room, ret, err);
+        return decompress(input, at, capacity, ret, err);
     if (input->taken < input->staged) {
-        size_t held = input->staged - input->taken, n = held < room ? held : (size_t)room;
+        size_t held = input->staged - input->taken, n = held < capacity ? held : (size_t)capacity;
         memcpy(at, input->stage + input->taken, n);
         input->taken += n;
         *ret = n;
         return HAC_OK;
     }
     if (!input->ended)
-        return read_some(input, at, room, ret, err);
+        return read_some(input, at, capacity, ret, err);
     *ret = 0;
     return HAC_OK;
 }
 
 /* Reads bytes as they are in the input, decompressed, and checks the first ones. */
-static hac_status read_checked(hac_input *input, uint8_t *at, uint64_t room, uint64_t *ret, hac_error *err)
+static hac_status read_checked(hac_input *input, uint8_t *at, uint64_t capacity, uint64_t *ret,
+                               hac_error *err)
 {
-    hac_status status = read_next(input, at, room, ret, err);
+    hac_status status = read_next(input, at, capacity, ret, err);
     if (status == HAC_OK)
         status = check_begin(input, at, (size_t)*ret, err);
     if (status != HAC_OK)
@@ -333,7 +335,7 @@ static hac_status fill_raw(hac_input *input, hac_error *err)
 }
 
 /* Passes bytes of the input through the front. */
-static hac_status read_lines(hac_input *input, uint8_t *at, uint64_t room, uint64_t *ret, hac_error *err)
+static hac_status read_lines(hac_input *input, uint8_t *at, uint64_t capacity, uint64_t *ret, hac_error *err)
 {
     size_t used = 0, made = 0;
     hac_error local = HAC_ERROR_NONE;
@@ -346,7 +348,7 @@ static hac_status read_lines(hac_input *input, uint8_t *at, uint64_t room, uint6
     if (status == HAC_OK)
         status =
             hac_json_front_run(input->front, input->raw + input->raw_taken, input->n_raw - input->raw_taken,
-                               &used, at, room < SIZE_MAX ? (size_t)room : SIZE_MAX, &made, &local);
+                               &used, at, capacity < SIZE_MAX ? (size_t)capacity : SIZE_MAX, &made, &local);
     input->raw_taken += used;
     note_divided(input);
     if (status != HAC_OK) /* behind the bytes that were made */
@@ -367,10 +369,10 @@ static void leave_front(hac_input *input)
     free(hac_steal_ptr(input->raw));
 }
 
-hac_status hac_input_read(hac_input *input, uint8_t *at, uint64_t room, uint64_t *ret, hac_error *err)
+hac_status hac_input_read(hac_input *input, uint8_t *at, uint64_t capacity, uint64_t *ret, hac_error *err)
 {
     if (input->reread < input->n_unread) {
-        size_t left = input->n_unread - input->reread, n = left < room ? left : (size_t)room;
+        size_t left = input->n_unread - input->reread, n = left < capacity ? left : (size_t)capacity;
         memcpy(at, input->unread + input->reread, n);
         input->reread += n;
         *ret = n;
@@ -379,6 +381,6 @@ hac_status hac_input_read(hac_input *input, uint8_t *at, uint64_t room, uint64_t
     if (input->failure.code != HAC_OK)
         return hac_fail(err, input->failure.code, "%s", input->failure.message);
     leave_front(input);
-    return input->front != NULL ? read_lines(input, at, room, ret, err)
-                                : read_checked(input, at, room, ret, err);
+    return input->front != NULL ? read_lines(input, at, capacity, ret, err)
+                                : read_checked(input, at, capacity, ret, err);
 }

@@ -424,11 +424,11 @@ static size_t passing(hac_json_front *f, const uint8_t *in, size_t bytes)
 }
 
 hac_status hac_json_front_run(hac_json_front *f, const uint8_t *in, size_t bytes, size_t *ret_used,
-                              uint8_t *out, size_t room, size_t *ret_made, hac_error *err)
+                              uint8_t *out, size_t capacity, size_t *ret_made, hac_error *err)
 {
     size_t used = 0, made = 0;
     hac_status status = HAC_OK;
-    while (made < room && status == HAC_OK) {
+    while (made < capacity && status == HAC_OK) {
         if (f->owed > 0) {
             out[made++] = '\n';
             f->owed--;
@@ -436,7 +436,7 @@ hac_status hac_json_front_run(hac_json_front *f, const uint8_t *in, size_t bytes
         }
         if (used == bytes)
             break;
-        size_t left = bytes - used < room - made ? bytes - used : room - made,
+        size_t left = bytes - used < capacity - made ? bytes - used : capacity - made,
                n = passing(f, in + used, left);
         memcpy(out + made, in + used, n);
         used += n;

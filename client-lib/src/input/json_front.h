@@ -26,10 +26,11 @@ HAC_MUST_USE hac_status hac_json_front_new(hac_json_front **ret, hac_error *err)
 void hac_json_front_free(hac_json_front *front);
 HAC_DEFINE_CLEANUP(hac_json_front *, hac_json_front_free)
 
-/* Takes *ret_used of the `bytes` at `in`, and writes *ret_made bytes to `out`, which has `room` (> 0) bytes.
- * HAC_FAILED: a syntax error behind the bytes that were written; the message begins with line and column. */
+/* Takes *ret_used of the `bytes` at `in`, and writes *ret_made bytes to `out`, which has `capacity` (> 0)
+ * bytes. HAC_FAILED: a syntax error behind the bytes that were written; the message begins with line and
+ * column. */
 HAC_MUST_USE hac_status hac_json_front_run(hac_json_front *front, const uint8_t *in, size_t bytes,
-                                           size_t *ret_used, uint8_t *out, size_t room, size_t *ret_made,
+                                           size_t *ret_used, uint8_t *out, size_t capacity, size_t *ret_made,
                                            hac_error *err);
 /* Whether hac_json_front_run may write bytes without getting any. */
 bool hac_json_front_holds(const hac_json_front *front);

@@ -11,8 +11,8 @@
 #include "base/json_document.h"
 #include "json_front.h"
 
-/* Passes the text through the front, `piece` bytes at a time into `room` bytes. The error is appended. */
-static char *lines_of(const char *text, size_t piece, size_t room)
+/* Passes the text through the front, `piece` bytes at a time into `capacity` bytes. The error is appended. */
+static char *lines_of(const char *text, size_t piece, size_t capacity)
 {
     hac_cleanup(hac_json_front_free_cleanup) hac_json_front *front = NULL;
     size_t bytes = strlen(text), made = 0, at = 0;
@@ -23,8 +23,8 @@ static char *lines_of(const char *text, size_t piece, size_t room)
     while (status == HAC_OK && (at < bytes || hac_json_front_holds(front))) {
         size_t used, n, left = bytes - at < piece ? bytes - at : piece;
         status = hac_json_front_run(front, (const uint8_t *)text + at, left, &used, (uint8_t *)ret + made,
-                                    room, &n, &err);
-        assert_true(used <= left && n <= room && (used > 0 || n > 0 || status != HAC_OK));
+                                    capacity, &n, &err);
+        assert_true(used <= left && n <= capacity && (used > 0 || n > 0 || status != HAC_OK));
         at += used;
         made += n;
     }
@@ -32,7 +32,7 @@ static char *lines_of(const char *text, size_t piece, size_t room)
         status = hac_json_front_end(front, &err);
     while (status == HAC_OK && hac_json_front_holds(front)) {
         size_t used, n;
-        status = hac_json_front_run(front, NULL, 0, &used, (uint8_t *)ret + made, room, &n, &err);
+        status = hac_json_front_run(front, NULL, 0, &used, (uint8_t *)ret + made, capacity, &n, &err);
         made += n;
     }
     if (status != HAC_OK)

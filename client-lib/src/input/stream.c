@@ -43,26 +43,26 @@ static hac_status wait_for(const hac_input *input, int stop_fd, hac_error *err)
     return HAC_OK;
 }
 
-/* Reads max `room` bytes. *ret 0: the end. */
-static hac_status read_some(hac_input *input, uint8_t *at, uint64_t room, int stop_fd, uint64_t *ret,
+/* Reads max `capacity` bytes. *ret 0: the end. */
+static hac_status read_some(hac_input *input, uint8_t *at, uint64_t capacity, int stop_fd, uint64_t *ret,
                             hac_error *err)
 {
     hac_status status;
     do {
         status = hac_input_wants(input) >= 0 || stop_fd >= 0 ? wait_for(input, stop_fd, err) : HAC_OK;
         if (status == HAC_OK)
-            status = hac_input_read(input, at, room, ret, err);
+            status = hac_input_read(input, at, capacity, ret, err);
     } while (status == HAC_AGAIN);
     return status;
 }
 
 static hac_status pass_over(hac_input *input, uint64_t bytes, hac_buffer *buffer, int stop_fd, hac_error *err)
 {
-    uint64_t room = hac_buffer_bytes(buffer);
+    uint64_t capacity = hac_buffer_bytes(buffer);
     for (uint64_t left = bytes; left > 0;) {
         uint64_t n;
         hac_status status =
-            read_some(input, hac_buffer_data(buffer), left < room ? left : room, stop_fd, &n, err);
+            read_some(input, hac_buffer_data(buffer), left < capacity ? left : capacity, stop_fd, &n, err);
         if (status != HAC_OK)
             return status;
         if (n == 0)
@@ -76,7 +76,8 @@ static hac_status pass_over(hac_input *input, uint64_t bytes, hac_buffer *buffer
 static hac_status grow(const hac_input *input, hac_buffer *buffer, uint64_t filled, uint64_t max,
                        hac_error *err)
 {
-    uint64_t room = hac_buffer_bytes(buffer), wanted = room < INT64_MAX / 2 ? room * 2 : INT64_MAX;
+    uint64_t capacity = hac_buffer_bytes(buffer),
+             wanted = capacity < INT64_MAX / 2 ? capacity * 2 : INT64_MAX;
     hac_status status = hac_buffer_grow(buffer, wanted < max ? wanted : max, err);
     if (status != HAC_OK)
         (void)hac_error_prefix(err, "%s, after %" PRIu64 " bytes", hac_input_name(input), filled);
@@ -91,12 +92,12 @@ hac_status hac_stream_append(hac_input *input, hac_buffer *buffer, uint64_t *fil
         hac_status status = HAC_OK;
         if (*filled == hac_buffer_bytes(buffer))
             status = grow(input, buffer, *filled, max, err);
-        uint64_t room = hac_buffer_bytes(buffer);
-        if (room > max)
-            room = max;
+        uint64_t capacity = hac_buffer_bytes(buffer);
+        if (capacity > max)
+            capacity = max;
         if (status == HAC_OK)
-            status = read_some(input, (uint8_t *)hac_buffer_data(buffer) + *filled, room - *filled, stop_fd,
-                               &n, err);
+            status = read_some(input, (uint8_t *)hac_buffer_data(buffer) + *filled, capacity - *filled,
+                               stop_fd, &n, err);
         if (status != HAC_OK)
             return status;
         *filled += n;

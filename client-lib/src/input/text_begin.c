@@ -116,18 +116,18 @@ hac_status hac_text_begin_check(const hac_query_options *options, const char *na
 hac_status hac_text_begin_check_file(const hac_query_options *options, const char *name, int fd,
                                      hac_error *err)
 {
-    size_t there = 0, room = 4096; /* enough for most first lines */
+    size_t there = 0, capacity = 4096; /* enough for most first lines */
     bool settled = hac_formats[options->input_format].records == HAC_RECORDS_NONE;
     hac_autofree uint8_t *data = NULL;
     hac_status status = HAC_OK;
-    for (; status == HAC_OK && !settled; room = HAC_TEXT_BEGIN_BYTES) {
-        uint8_t *more = realloc(data, room);
+    for (; status == HAC_OK && !settled; capacity = HAC_TEXT_BEGIN_BYTES) {
+        uint8_t *more = realloc(data, capacity);
         if (more == NULL)
             return hac_fail_no_memory(err);
         data = more;
         ssize_t n = 1;
-        while (there < room && (n > 0 || (n < 0 && errno == EINTR))) {
-            n = pread(fd, data + there, room - there, (off_t)there);
+        while (there < capacity && (n > 0 || (n < 0 && errno == EINTR))) {
+            n = pread(fd, data + there, capacity - there, (off_t)there);
             there += n > 0 ? (size_t)n : 0;
         }
         status = n < 0 ? HAC_OK : hac_text_begin_check(options, name, data, there, n == 0, &settled, err);

@@ -32,11 +32,11 @@ hac_status hac_job_input_check(const hac_client *client, const hac_buffer *buffe
     if (offset % BUFFER_ALIGNMENT != 0)
         return hac_fail(err, HAC_INVALID, "the %s start at byte %" PRIu64 ", which is not a multiple of %d",
                         what, offset, BUFFER_ALIGNMENT);
-    uint64_t room = hac_buffer_bytes(buffer);
-    if (offset > room || bytes > room - offset)
+    uint64_t capacity = hac_buffer_bytes(buffer);
+    if (offset > capacity || bytes > capacity - offset)
         return hac_fail(err, HAC_INVALID,
                         "the %s are %" PRIu64 " bytes from byte %" PRIu64
                         " on, but their buffer has %" PRIu64,
-                        what, bytes, offset, room);
+                        what, bytes, offset, capacity);
     return HAC_OK;
 }

@@ -59,10 +59,10 @@ static void job_delete(hac_job *job)
 static void job_recycle(hac_client *client, hac_job *job)
 {
     uint8_t *own = job->own;
-    size_t own_room = job->own_room;
+    size_t own_capacity = job->own_capacity;
     memset(job, 0, sizeof(*job));
     job->own = own;
-    job->own_room = own_room;
+    job->own_capacity = own_capacity;
     if (client->n_spare >= SPARE_MAX) {
         job_delete(job);
         return;
@@ -179,16 +179,16 @@ bool hac_result_layout(const hac_result_shape *shape, uint64_t *ret_payload_at, 
 /* Copies a result from the message into the job's memory, which grows to at most 32 KiB. */
 static hac_status take_data(hac_job *job, const ProtobufCBinaryData *data, hac_error *err)
 {
-    if (job->own == NULL || data->len > job->own_room) {
-        size_t room = 4096;
-        while (room < data->len)
-            room *= 2;
-        uint8_t *own = aligned_alloc(RESULT_ALIGNMENT, room);
+    if (job->own == NULL || data->len > job->own_capacity) {
+        size_t capacity = 4096;
+        while (capacity < data->len)
+            capacity *= 2;
+        uint8_t *own = aligned_alloc(RESULT_ALIGNMENT, capacity);
         if (own == NULL)
             return hac_fail_no_memory(err);
         free(job->own);
         job->own = own;
-        job->own_room = room;
+        job->own_capacity = capacity;
     }
     if (data->len > 0)
         memcpy(job->own, data->data, data->len);

@@ -48,7 +48,7 @@ struct hac_job {
     hac_mapping *input;  /* memory to give back at the end of the job, or NULL; the job counts as a user */
     hac_mapping *result; /* the job counts as a user */
     uint8_t *own;        /* a result that came in a message; the next job reuses the memory */
-    size_t own_room;     /* capacity of `own` */
+    size_t own_capacity; /* capacity of `own` */
     const uint8_t *data; /* the result, in `result` or `own` */
     uint64_t bytes;
     char *text;

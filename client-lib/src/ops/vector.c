@@ -75,7 +75,7 @@ static void drop_staged(hac_vector *vector)
 {
     free(hac_steal_ptr(vector->staged));
     free(hac_steal_ptr(vector->texts));
-    vector->n_staged = vector->staged_room = vector->texts_bytes = vector->texts_room = 0;
+    vector->n_staged = vector->staged_capacity = vector->texts_bytes = vector->texts_capacity = 0;
 }
 
 void hac_vector_free(hac_vector *vector)
@@ -114,21 +114,21 @@ static hac_status check_emit(const hac_vector *vector, uint64_t row, uint64_t co
 }
 
 /* Grows the array by `more` elements of `size` bytes. The capacity at least doubles. */
-static hac_status make_room(void **array, uint64_t *room, uint64_t used, uint64_t more, size_t size,
+static hac_status make_room(void **array, uint64_t *capacity, uint64_t used, uint64_t more, size_t size,
                             hac_error *err)
 {
     uint64_t wanted;
     if (__builtin_add_overflow(used, more, &wanted) || wanted > INT64_MAX / 2)
         return hac_fail_no_memory(err);
-    if (wanted <= *room)
+    if (wanted <= *capacity)
         return HAC_OK;
-    uint64_t grown = wanted > 2 * *room ? wanted : 2 * *room;
+    uint64_t grown = wanted > 2 * *capacity ? wanted : 2 * *capacity;
     grown = grown > CAPACITY_MIN ? grown : CAPACITY_MIN;
     void *moved = reallocarray(*array, grown, size);
     if (moved == NULL)
         return hac_fail_no_memory(err);
     *array = moved;
-    *room = grown;
+    *capacity = grown;
     return HAC_OK;
 }
 
@@ -139,7 +139,7 @@ static hac_status stage_text(hac_vector *vector, const hac_vector_value *value, 
     if (__builtin_add_overflow(bytes, sizeof bytes, &more))
         return hac_fail_no_memory(err);
     void *texts = vector->texts;
-    hac_status status = make_room(&texts, &vector->texts_room, vector->texts_bytes, more, 1, err);
+    hac_status status = make_room(&texts, &vector->texts_capacity, vector->texts_bytes, more, 1, err);
     vector->texts = texts;
     if (status != HAC_OK)
         return status;
@@ -182,7 +182,7 @@ hac_status hac_vector_emit(hac_vector *vector, uint64_t row, uint64_t column, ha
     void *staged = vector->staged;
     hac_status status = check_emit(vector, row, column, &value, err);
     if (status == HAC_OK)
-        status = make_room(&staged, &vector->staged_room, vector->n_staged, 1, sizeof one, err);
+        status = make_room(&staged, &vector->staged_capacity, vector->n_staged, 1, sizeof one, err);
     vector->staged = staged;
     if (status == HAC_OK && value.type == HAC_VECTOR_OF_STRING)
         status = stage_text(vector, &value, &one.bits, err);
@@ -306,8 +306,8 @@ static void set_laid_out(hac_vector *vector, const hac_op_operand *operand, cons
 {
     vector->operand = *operand;
     vector->data = data;
-    vector->rows_room = operand->rows;
-    vector->entries_room = operand->entries;
+    vector->rows_capacity = operand->rows;
+    vector->entries_capacity = operand->entries;
 }
 
 hac_status hac_vector_finish(hac_vector *vector, hac_client *client, hac_error *err)
@@ -363,11 +363,11 @@ hac_status hac_vector_resize(hac_vector *vector, uint64_t rows, uint64_t entries
         return hac_fail(err, HAC_INVALID, "the vector is not laid out");
     if (vector->operand.form == HAC_VECTOR_VAR && rows != 1)
         return hac_fail(err, HAC_INVALID, "a Var has one row, not %" PRIu64, rows);
-    if (rows > vector->rows_room || (!dense && entries > vector->entries_room))
+    if (rows > vector->rows_capacity || (!dense && entries > vector->entries_capacity))
         return hac_fail(err, HAC_REFUSED,
                         "%" PRIu64 " rows and %" PRIu64 " entries have no room in a vector of %" PRIu64
                         " and %" PRIu64 "; make a larger one and run the task again",
-                        rows, entries, vector->rows_room, vector->entries_room);
+                        rows, entries, vector->rows_capacity, vector->entries_capacity);
     vector->operand.rows = rows;
     vector->operand.entries = dense ? 0 : entries;
     return HAC_OK;

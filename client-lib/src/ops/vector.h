@@ -22,16 +22,16 @@ struct hac_vector {
     hac_vector_shape shape;
     /* while the vector is filled */
     hac_vector_staged *staged;
-    uint64_t n_staged, staged_room;
+    uint64_t n_staged, staged_capacity;
     uint8_t *texts;
-    uint64_t texts_bytes, texts_room;
+    uint64_t texts_bytes, texts_capacity;
     uint64_t rows, columns; /* highest emitted row and column, plus 1 */
     bool in_order;          /* the keys came in ascending order of (row, column), without duplicates */
     /* after the layout */
     const uint8_t *data; /* NULL: the vector is not laid out */
     hac_buffer *buffer;  /* NULL: the vector is a view */
     hac_op_operand operand;
-    uint64_t rows_room, entries_room;
+    uint64_t rows_capacity, entries_capacity;
 };
 
 #endif

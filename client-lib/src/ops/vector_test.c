@@ -8,7 +8,7 @@
 
 #include <hac/vector.h>
 
-enum { EMITS_MAX = 1000, COLUMNS = 3, ROOM = EMITS_MAX * COLUMNS };
+enum { EMITS_MAX = 1000, COLUMNS = 3, CAPACITY = EMITS_MAX * COLUMNS };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -70,7 +70,7 @@ static void assert_value(hac_vector_value a, hac_vector_value b)
 
 typedef struct model {
     hac_vector_shape shape;
-    hac_vector_entry emitted[ROOM], expected[ROOM];
+    hac_vector_entry emitted[CAPACITY], expected[CAPACITY];
     size_t n_emitted, n_expected;
 } model;
 

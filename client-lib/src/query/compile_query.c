@@ -113,16 +113,16 @@ static bool looks_like_data(const char *name)
 
 /* Says what the user should know about the names in the header: which were made, and that all look like the
  * values of a row. */
-static void note_names(const hac_query_options *options, const hac_schema *schema, char *ret, size_t room)
+static void note_names(const hac_query_options *options, const hac_schema *schema, char *ret, size_t capacity)
 {
     size_t data = 0;
-    hac_column_names_note(schema, ret, room);
+    hac_column_names_note(schema, ret, capacity);
     if (ret[0] != '\0' || schema->n_fields == 0 || !hac_query_has_header(options))
         return;
     while (data < schema->n_fields && looks_like_data(schema->fields[data].name))
         data++;
     if (data == schema->n_fields)
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "line 1 was taken for the names of the columns, but they look like data (%.40s%s); if it is "
                  "data, say "
                  "--no-header",
@@ -130,38 +130,39 @@ static void note_names(const hac_query_options *options, const hac_schema *schem
 }
 
 /* Adds the names of the columns that `*` leaves out. */
-static void note_left_out(const hac_query *query, const hac_schema *schema, char *ret, size_t room)
+static void note_left_out(const hac_query *query, const hac_schema *schema, char *ret, size_t capacity)
 {
     static const char why[] = "of a list, a map or an unknown type, and not in the result: ";
     size_t shown = 0, used = strlen(ret);
     for (size_t i = 0; query->left_out > 0 && i < schema->n_fields && shown < 4; i++) {
         const char *name = schema->fields[i].name;
-        if (schema->fields[i].type.kind != HAC_KIND_NONE || used + strlen(name) + sizeof(why) + 48 > room)
+        if (schema->fields[i].type.kind != HAC_KIND_NONE || used + strlen(name) + sizeof(why) + 48 > capacity)
             continue;
         if (shown == 0)
-            used += (size_t)snprintf(ret + used, room - used, "%s%zu column%s %s", used > 0 ? "; " : "",
+            used += (size_t)snprintf(ret + used, capacity - used, "%s%zu column%s %s", used > 0 ? "; " : "",
                                      query->left_out, query->left_out > 1 ? "s are" : " is", why);
-        used += (size_t)snprintf(ret + used, room - used, "%s%s", shown == 0 ? "" : ", ", name);
+        used += (size_t)snprintf(ret + used, capacity - used, "%s%s", shown == 0 ? "" : ", ", name);
         shown++;
     }
     if (shown > 0 && shown < query->left_out)
-        snprintf(ret + used, room - used, ", …");
+        snprintf(ret + used, capacity - used, ", …");
 }
 
 /* Notes members that no object has; inferred columns are members of some. */
 static void note_json_fields(const hac_query *query, const hac_source_columns *columns, char *ret,
-                             size_t room)
+                             size_t capacity)
 {
     hac_schema named = {.fields = calloc(query->columns.n_fields + 1, sizeof(hac_field))};
     for (size_t i = 0; named.fields != NULL && i < query->columns.n_fields; i++)
         if (!query->columns.fields[i].inferred)
             named.fields[named.n_fields++] = query->columns.fields[i];
-    hac_json_fields_note(&columns->json, &named, ret, room);
+    hac_json_fields_note(&columns->json, &named, ret, capacity);
     free(named.fields);
 }
 
 /* Writes the inferred columns that the query reads as a schema; the end of a long one is left out. */
-static void note_assumed(const hac_query *query, const hac_source_columns *columns, char *ret, size_t room)
+static void note_assumed(const hac_query *query, const hac_source_columns *columns, char *ret,
+                         size_t capacity)
 {
     hac_text text = HAC_TEXT_NONE;
     char *all = NULL;
@@ -171,12 +172,12 @@ static void note_assumed(const hac_query *query, const hac_source_columns *colum
     hac_schema_print(&query->columns, &text);
     if (hac_text_finish(&text, &all, NULL, NULL) != HAC_OK)
         return;
-    size_t bytes = strlen(all), max = room - sizeof("…");
+    size_t bytes = strlen(all), max = capacity - sizeof("…");
     bool cut = bytes > max;
     bytes = cut ? max : bytes;
     while (cut && bytes > 0 && all[bytes - 1] != ',')
         bytes--;
-    snprintf(ret, room, "%.*s%s", (int)bytes, all, cut ? "…" : "");
+    snprintf(ret, capacity, "%.*s%s", (int)bytes, all, cut ? "…" : "");
     free(all);
 }
 

@@ -94,15 +94,15 @@ static bool read_plain(header_line *line, header_name *name)
     return end_name(line);
 }
 
-static hac_status add_name(const header_name *name, hac_schema *ret, size_t *room, hac_error *err)
+static hac_status add_name(const header_name *name, hac_schema *ret, size_t *capacity, hac_error *err)
 {
-    if (ret->n_fields == *room) {
-        size_t more = *room == 0 ? FIRST_NAMES : 2 * *room;
+    if (ret->n_fields == *capacity) {
+        size_t more = *capacity == 0 ? FIRST_NAMES : 2 * *capacity;
         hac_field *fields = realloc(ret->fields, more * sizeof(*fields));
         if (fields == NULL)
             return hac_fail_no_memory(err);
         ret->fields = fields;
-        *room = more;
+        *capacity = more;
     }
     hac_field *field = &ret->fields[ret->n_fields++];
     *field = (hac_field){.type = {.kind = HAC_KIND_STRING}};
@@ -112,14 +112,14 @@ static hac_status add_name(const header_name *name, hac_schema *ret, size_t *roo
 
 static hac_status read_names(header_line *line, hac_schema *ret, hac_error *err)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     while (!line->last) {
         header_name name = {.bytes = 0};
         bool quoted = line->quotes && line->at < line->end && *line->at == '"';
         if (ret->n_fields == NAMES_MAX || !(quoted ? read_quoted(line, &name) : read_plain(line, &name)))
             return HAC_NOT_FOUND;
         finish_name(&name);
-        hac_status status = add_name(&name, ret, &room, err);
+        hac_status status = add_name(&name, ret, &capacity, err);
         if (status != HAC_OK)
             return status;
     }

@@ -188,28 +188,29 @@ static const char *name_meant(const json_look *l, const char *name)
     return hac_suggest(name, l->names, l->n_names, name_at);
 }
 
-static void add_note(const json_look *l, const hac_json_begin *begin, size_t column, char *ret, size_t room)
+static void add_note(const json_look *l, const hac_json_begin *begin, size_t column, char *ret,
+                     size_t capacity)
 {
     size_t used = strlen(ret);
     const char *name = l->columns->fields[column].name, *meant = NULL;
-    if (used + 3 * (size_t)HAC_FIELD_NAME_MAX > room)
+    if (used + 3 * (size_t)HAC_FIELD_NAME_MAX > capacity)
         return;
     const char *between = used > 0 ? "; " : "";
     if (l->has[column]) {
-        snprintf(ret + used, room - used, "%sfield '%s' is null in every record", between, name);
+        snprintf(ret + used, capacity - used, "%sfield '%s' is null in every record", between, name);
         return;
     }
     if (begin->whole)
-        used += (size_t)snprintf(ret + used, room - used, "%sno record has", between);
+        used += (size_t)snprintf(ret + used, capacity - used, "%sno record has", between);
     else
-        used += (size_t)snprintf(ret + used, room - used, "%snone of the first %zu records has", between,
+        used += (size_t)snprintf(ret + used, capacity - used, "%snone of the first %zu records has", between,
                                  l->records);
-    used += (size_t)snprintf(ret + used, room - used, " a field '%s'", name);
+    used += (size_t)snprintf(ret + used, capacity - used, " a field '%s'", name);
     if ((meant = name_meant(l, name)) != NULL)
-        snprintf(ret + used, room - used, "; did you mean '%s'?", meant);
+        snprintf(ret + used, capacity - used, "; did you mean '%s'?", meant);
 }
 
-void hac_json_fields_note(const hac_json_begin *begin, const hac_schema *columns, char *ret, size_t room)
+void hac_json_fields_note(const hac_json_begin *begin, const hac_schema *columns, char *ret, size_t capacity)
 {
     hac_autofree json_look *l = begin->bytes > 0 ? calloc(1, sizeof(*l)) : NULL;
     if (l == NULL) /* without memory there is no note */
@@ -220,7 +221,7 @@ void hac_json_fields_note(const hac_json_begin *begin, const hac_schema *columns
     bool enough = l->records >= HAC_JSON_RECORDS_ENOUGH;
     for (size_t i = 0, shown = 0; i < columns->n_fields && shown < SHOWN_MAX; i++)
         if (l->has[i] ? begin->whole && enough && !l->not_null[i] : begin->whole || enough) {
-            add_note(l, begin, i, ret, room);
+            add_note(l, begin, i, ret, capacity);
             shown++;
         }
 }

@@ -21,12 +21,12 @@ typedef struct hac_json_begin {
 } hac_json_begin;
 
 /*
- * Appends to `ret`, a text of `room` bytes, which of `columns` no record has, or which are null in every
+ * Appends to `ret`, a text of `capacity` bytes, which of `columns` no record has, or which are null in every
  * record of a whole input of HAC_JSON_RECORDS_ENOUGH records or more; and the name that was meant, if one in
  * the data is near or is that of a member of that name within an object ("req.ip" for "ip"). Nothing is
  * appended if there is none, if there are too few records, or if a line is not plain JSON: whoever reads it
  * reports that.
  */
-void hac_json_fields_note(const hac_json_begin *begin, const hac_schema *columns, char *ret, size_t room);
+void hac_json_fields_note(const hac_json_begin *begin, const hac_schema *columns, char *ret, size_t capacity);
 
 #endif

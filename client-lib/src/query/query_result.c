@@ -70,8 +70,8 @@ static hac_status check_column(const hac_job *job, const hac_result_column *c, u
 static hac_status read_head(const hac_job *job, hac_result_table *ret, hac_error *err)
 {
     memcpy(ret, job->data, sizeof(*ret));
-    uint64_t room = (job->bytes - sizeof(*ret)) / sizeof(hac_result_column);
-    if (ret->magic != HAC_RESULT_TABLE_MAGIC || ret->n_columns > room || ret->n_columns > COLUMNS_MAX ||
+    uint64_t capacity = (job->bytes - sizeof(*ret)) / sizeof(hac_result_column);
+    if (ret->magic != HAC_RESULT_TABLE_MAGIC || ret->n_columns > capacity || ret->n_columns > COLUMNS_MAX ||
         ret->rows > INT64_MAX / 16)
         return damaged("its head is none", err);
     return HAC_OK;
@@ -83,7 +83,7 @@ typedef struct schema_own {
     char format[32];
     char name[128];
     struct ArrowSchema **children;
-    struct ArrowSchema *room;
+    struct ArrowSchema *capacity;
 } schema_own;
 
 static void release_schema(struct ArrowSchema *schema)
@@ -93,17 +93,17 @@ static void release_schema(struct ArrowSchema *schema)
         if (schema->children[i]->release != NULL)
             schema->children[i]->release(schema->children[i]);
     free(own->children);
-    free(own->room);
+    free(own->capacity);
     free(own);
     schema->private_data = NULL;
     schema->release = NULL;
 }
 
-static void format_of(const hac_result_column *c, char *ret, size_t room)
+static void format_of(const hac_result_column *c, char *ret, size_t capacity)
 {
-    int used = snprintf(ret, room, "%s", hac_kinds[c->kind].arrow);
+    int used = snprintf(ret, capacity, "%s", hac_kinds[c->kind].arrow);
     if (c->kind == HAC_KIND_DECIMAL)
-        snprintf(ret + used, room - (size_t)used, "%u,%u", (unsigned)c->precision, (unsigned)c->scale);
+        snprintf(ret + used, capacity - (size_t)used, "%u,%u", (unsigned)c->precision, (unsigned)c->scale);
     if (hac_kind_is_text(c->kind) && c->large)
         ret[0] = (char)(ret[0] - 'a' + 'A');
 }
@@ -115,14 +115,14 @@ static hac_status new_schema(size_t n_children, struct ArrowSchema *ret, hac_err
     if (own == NULL)
         return hac_fail_no_memory(err);
     own->children = calloc(n_children + 1, sizeof(struct ArrowSchema *));
-    own->room = calloc(n_children + 1, sizeof(struct ArrowSchema));
-    if (own->children == NULL || own->room == NULL) {
+    own->capacity = calloc(n_children + 1, sizeof(struct ArrowSchema));
+    if (own->children == NULL || own->capacity == NULL) {
         free(own->children);
-        free(own->room);
+        free(own->capacity);
         return hac_fail_no_memory(err);
     }
     for (size_t i = 0; i < n_children; i++)
-        own->children[i] = &own->room[i];
+        own->children[i] = &own->capacity[i];
     strcpy(own->format, "+s");
     *ret = (struct ArrowSchema){.format = own->format,
                                 .name = own->name,
@@ -153,7 +153,7 @@ typedef struct array_own {
     const void *buffers[3];
     void *wide; /* decimals that were widened to 128 bits */
     struct ArrowArray **children;
-    struct ArrowArray *room;
+    struct ArrowArray *capacity;
 } array_own;
 
 static void release_array(struct ArrowArray *array)
@@ -163,7 +163,7 @@ static void release_array(struct ArrowArray *array)
         if (array->children[i]->release != NULL)
             array->children[i]->release(array->children[i]);
     free(own->children);
-    free(own->room);
+    free(own->capacity);
     free(own->wide);
     hac_job_unref(own->job);
     free(own);
@@ -178,14 +178,14 @@ static hac_status new_array(hac_job *job, uint64_t rows, size_t n_children, stru
     if (own == NULL)
         return hac_fail_no_memory(err);
     own->children = calloc(n_children + 1, sizeof(struct ArrowArray *));
-    own->room = calloc(n_children + 1, sizeof(struct ArrowArray));
-    if (own->children == NULL || own->room == NULL) {
+    own->capacity = calloc(n_children + 1, sizeof(struct ArrowArray));
+    if (own->children == NULL || own->capacity == NULL) {
         free(own->children);
-        free(own->room);
+        free(own->capacity);
         return hac_fail_no_memory(err);
     }
     for (size_t i = 0; i < n_children; i++)
-        own->children[i] = &own->room[i];
+        own->children[i] = &own->capacity[i];
     own->job = hac_job_ref(job);
     *ret = (struct ArrowArray){.length = (int64_t)rows,
                                .n_buffers = 1,

@@ -40,21 +40,21 @@ typedef struct file_inputs {
     Hac__Client__Input input[HAC_QUERY_FILES_MAX];
     Hac__Client__Input *list[HAC_QUERY_FILES_MAX];
     char name[HAC_QUERY_FILES_MAX][NAME_BYTES];
-    size_t name_room; /* maximum size of a name with its NUL */
+    size_t name_capacity; /* maximum size of a name with its NUL */
 } file_inputs;
 
-static size_t name_room(size_t n_files)
+static size_t name_capacity(size_t n_files)
 {
     return n_files <= NAMES_BYTES / NAME_BYTES ? NAME_BYTES : NAMES_BYTES / n_files;
 }
 
 /* Returns the end of a path that is too long, because paths in the same folder differ only at the end. */
-static const char *end_of(const char *name, size_t room)
+static const char *end_of(const char *name, size_t capacity)
 {
     size_t bytes = strlen(name);
-    if (bytes < room)
+    if (bytes < capacity)
         return name;
-    name += bytes - (room - 1);
+    name += bytes - (capacity - 1);
     for (int i = 0; i < 3 && ((uint8_t)*name & 0xc0) == 0x80; i++) /* start at the boundary of a character */
         name++;
     return name;
@@ -77,7 +77,7 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
     bool is_stream = false;
     hac_stream file = {.fd = fd, .name = files->name[index]};
     hac_utf8_copy_line(files->name[index], sizeof(files->name[index]),
-                       name != NULL ? end_of(name, files->name_room) : "the input");
+                       name != NULL ? end_of(name, files->name_capacity) : "the input");
     hac_status status = hac_stream_look(&file, &is_stream, &bytes, err);
     if (status != HAC_OK)
         return status;
@@ -113,7 +113,7 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
     hac_autofree file_inputs *files = calloc(1, sizeof(*files));
     if (files == NULL)
         return hac_fail_no_memory(err);
-    files->name_room = name_room(n_files);
+    files->name_capacity = name_capacity(n_files);
     for (size_t i = 0; i < n_files && status == HAC_OK; i++)
         status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, &known, err);
     if (status != HAC_OK)
@@ -133,7 +133,7 @@ hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, co
     hac_autofree file_inputs *file = calloc(1, sizeof(*file));
     if (file == NULL)
         return hac_fail_no_memory(err);
-    file->name_room = name_room(1);
+    file->name_capacity = name_capacity(1);
     hac_status status = fill_file(file, 0, fd, name, &query, err);
     if (status != HAC_OK)
         return status;

@@ -73,9 +73,9 @@ static bool read_small(const sort_source *s, uint8_t *keys, uint64_t bytes)
     return true;
 }
 
-/* Fills in the call for a file. `room` has HAC_INLINE_MAX bytes, and must stay valid until the job is
+/* Fills in the call for a file. `scratch` has HAC_INLINE_MAX bytes, and must stay valid until the job is
  * submitted. */
-static hac_status from_file(const sort_source *s, uint64_t size, uint8_t *room, hac_sort_call *call,
+static hac_status from_file(const sort_source *s, uint64_t size, uint8_t *scratch, hac_sort_call *call,
                             hac_error *err)
 {
     uint64_t bytes = 0;
@@ -87,8 +87,8 @@ static hac_status from_file(const sort_source *s, uint64_t size, uint8_t *room, 
     if (status != HAC_OK)
         return status;
     call->items = bytes / s->key_bytes;
-    if (hac_sort_file_inline(call->options, bytes) && read_small(s, room, bytes)) {
-        hac_job_input_inline(room, bytes, &call->keys);
+    if (hac_sort_file_inline(call->options, bytes) && read_small(s, scratch, bytes)) {
+        hac_job_input_inline(scratch, bytes, &call->keys);
         call->acknowledge = true;
         return HAC_OK;
     }
@@ -140,7 +140,7 @@ static hac_status from_stream(hac_client *client, const sort_source *s, hac_sort
 
 /* ---- */
 
-static hac_status open_source(const sort_source *s, hac_client *client, uint8_t *room, hac_sort_call *call,
+static hac_status open_source(const sort_source *s, hac_client *client, uint8_t *scratch, hac_sort_call *call,
                               hac_error *err)
 {
     uint64_t size = 0;
@@ -150,7 +150,7 @@ static hac_status open_source(const sort_source *s, hac_client *client, uint8_t 
     if (status != HAC_OK)
         return status;
     if (!is_stream)
-        return from_file(s, size, room, call, err);
+        return from_file(s, size, scratch, call, err);
     return from_stream(client, s, call, err);
 }
 
@@ -169,8 +169,8 @@ hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t ite
     sort_source s = {fd, offset, items, "", (size_t)bytes, hac_type_name(known.type)};
     hac_utf8_copy_line(s.name, sizeof(s.name), name != NULL ? name : "the input");
     hac_sort_call call = {.options = &known, .fd = -1};
-    uint8_t room[HAC_INLINE_MAX];
-    status = open_source(&s, client, room, &call, err);
+    uint8_t scratch[HAC_INLINE_MAX];
+    status = open_source(&s, client, scratch, &call, err);
     if (status != HAC_OK)
         return status;
     call.keys.name = s.name;

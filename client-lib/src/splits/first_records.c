@@ -27,7 +27,7 @@ typedef struct first_records {
     bool infers, names_json;
     bool early;    /* rows are written as they arrive, so a pause ends the reading */
     uint8_t *data; /* owned */
-    size_t bytes, room;
+    size_t bytes, capacity;
     bool ended, paused;
     hac_error failure; /* error of the input after these bytes */
 } first_records;
@@ -50,14 +50,14 @@ static hac_status wait_for_input(first_records *r, hac_error *err)
 
 static hac_status make_room(first_records *r, hac_error *err)
 {
-    if (r->bytes < r->room)
+    if (r->bytes < r->capacity)
         return HAC_OK;
-    size_t room = r->room == 0 ? FIRST_BYTES : 2 * r->room;
-    uint8_t *data = realloc(r->data, room);
+    size_t capacity = r->capacity == 0 ? FIRST_BYTES : 2 * r->capacity;
+    uint8_t *data = realloc(r->data, capacity);
     if (data == NULL)
         return hac_fail_no_memory(err);
     r->data = data;
-    r->room = room;
+    r->capacity = capacity;
     return HAC_OK;
 }
 
@@ -68,7 +68,7 @@ static hac_status read_more(first_records *r, hac_error *err)
     if (status == HAC_OK)
         status = wait_for_input(r, err);
     if (status == HAC_OK)
-        status = hac_input_read(r->inputs->input, r->data + r->bytes, r->room - r->bytes, &n, err);
+        status = hac_input_read(r->inputs->input, r->data + r->bytes, r->capacity - r->bytes, &n, err);
     r->ended = status == HAC_OK && n == 0;
     r->bytes += (size_t)n;
     return status == HAC_AGAIN ? HAC_OK : status;

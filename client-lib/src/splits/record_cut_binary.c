@@ -232,12 +232,12 @@ static const char *skip_name(const char *text)
 
 /* Copies a type in lower case and without blanks, up to a comma outside brackets. Returns the end of the
  * type. */
-static const char *take_type(const char *text, char *ret, size_t room)
+static const char *take_type(const char *text, char *ret, size_t capacity)
 {
     size_t n = 0;
     for (int depth = 0; *text != '\0' && (depth > 0 || *text != ','); text++) {
         depth += (*text == '(') - (*text == ')');
-        if (!isspace((unsigned char)*text) && n + 1 < room)
+        if (!isspace((unsigned char)*text) && n + 1 < capacity)
             ret[n++] = (char)tolower((unsigned char)*text);
     }
     ret[n] = '\0';

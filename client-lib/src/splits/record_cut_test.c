@@ -161,7 +161,7 @@ static void take_split(sets *s, hac_split_writer *writer, const text *t, uint64_
     memcpy(&h, writer->memory, sizeof(h));
     const uint64_t *starts = (const uint64_t *)(void *)(writer->memory + sizeof(h));
     assert_true(h.magic == HAC_SPLIT_MAGIC && h.text_offset + h.text_bytes == split.bytes);
-    assert_true(split.bytes <= writer->room);
+    assert_true(split.bytes <= writer->capacity);
     assert_int_equal(h.n_sets, split.sets);
     assert_int_equal(starts[0], h.header_bytes);
     const uint8_t *at = writer->memory + h.text_offset;
@@ -197,12 +197,12 @@ static void fill_all(const text *t, const hac_record_rule *rule, bool header, si
     hac_split_writer_state state;
     hac_error err = HAC_ERROR_NONE;
     uint8_t *memory = NULL;
-    size_t fed = 0, room = (size_t)hac_split_writer_bytes(split);
+    size_t fed = 0, capacity = (size_t)hac_split_writer_bytes(split);
     uint64_t base = 0, free_bytes;
     ret->n = 0;
     hac_split_writer_init(&writer, rule, header);
-    (void)memory_for(&memory, room);
-    hac_split_writer_memory(&writer, memory, room);
+    (void)memory_for(&memory, capacity);
+    hac_split_writer_memory(&writer, memory, capacity);
     hac_split_writer_begin(&writer);
     for (;;) {
         if (hac_split_writer_cut(&writer, &state, &err) != HAC_OK)
@@ -224,15 +224,17 @@ static void fill_all(const text *t, const hac_record_rule *rule, bool header, si
         if (state == HAC_SPLIT_WRITER_FULL)
             take_split(ret, &writer, t, &base);
         size_t needs = (size_t)hac_split_writer_needs(&writer);
-        room = state == HAC_SPLIT_WRITER_GROW ? 2 * writer.room : needs > room ? needs + 64 : room;
-        if (random_below(2) == 0 && room <= writer.room) {
-            hac_split_writer_memory(&writer, memory, writer.room); /* reuse the memory */
+        capacity = state == HAC_SPLIT_WRITER_GROW ? 2 * writer.capacity
+                   : needs > capacity             ? needs + 64
+                                                  : capacity;
+        if (random_below(2) == 0 && capacity <= writer.capacity) {
+            hac_split_writer_memory(&writer, memory, writer.capacity); /* reuse the memory */
         } else {
-            uint8_t *old = memory_for(&memory, room);
-            hac_split_writer_memory(&writer, memory, room);
+            uint8_t *old = memory_for(&memory, capacity);
+            hac_split_writer_memory(&writer, memory, capacity);
             free(old);
         }
-        room = (size_t)hac_split_writer_bytes(split);
+        capacity = (size_t)hac_split_writer_bytes(split);
     }
     if (hac_split_writer_due(&writer))
         take_split(ret, &writer, t, &base);
@@ -464,11 +466,11 @@ static void test_marks(void **state)
         hac_split_writer_init(&writer, &rule, true);
         hac_split_writer_memory(&writer, memory, sizeof(memory));
         hac_split_writer_begin(&writer);
-        uint64_t room, base = 0;
+        uint64_t capacity, base = 0;
         for (size_t fed = 0;
              hac_split_writer_cut(&writer, &at, NULL) == HAC_OK && at == HAC_SPLIT_WRITER_MORE;) {
             size_t n = with.n - fed < piece ? with.n - fed : piece;
-            memcpy(hac_split_writer_space(&writer, &room), with.bytes + fed, n);
+            memcpy(hac_split_writer_space(&writer, &capacity), with.bytes + fed, n);
             fed += n;
             hac_split_writer_read(&writer, n);
             if (n == 0)

@@ -50,13 +50,13 @@ static uint64_t *starts_of(const hac_split_writer *writer)
     return (uint64_t *)(void *)(writer->memory + sizeof(hac_split_header));
 }
 
-void hac_split_writer_memory(hac_split_writer *writer, uint8_t *memory, uint64_t room)
+void hac_split_writer_memory(hac_split_writer *writer, uint8_t *memory, uint64_t capacity)
 {
     uint64_t left = writer->end - writer->cut.start, front = writer->header_bytes;
     const uint8_t *from =
         writer->memory == NULL ? NULL : text_of(writer) + writer->front + (writer->cut.start - writer->base);
     writer->memory = memory;
-    writer->room = room;
+    writer->capacity = capacity;
     if (left > 0)
         memmove(text_of(writer) + front, from, (size_t)left);
     if (front > 0)
@@ -84,10 +84,10 @@ void hac_split_writer_begin(hac_split_writer *writer)
     writer->lines_before = 0;
 }
 
-uint8_t *hac_split_writer_space(const hac_split_writer *writer, uint64_t *ret_room)
+uint8_t *hac_split_writer_space(const hac_split_writer *writer, uint64_t *ret_capacity)
 {
     uint64_t used = TEXT_AT + writer->front + (writer->end - writer->base);
-    *ret_room = writer->room - used;
+    *ret_capacity = writer->capacity - used;
     return writer->memory + used;
 }
 
@@ -196,15 +196,15 @@ static hac_status cut_one(hac_split_writer *writer, hac_error *err)
 
 hac_status hac_split_writer_cut(hac_split_writer *writer, hac_split_writer_state *ret, hac_error *err)
 {
-    uint64_t room;
+    uint64_t capacity;
     hac_status status = writer->begun ? HAC_OK : begin_records(writer, err);
     while (status == HAC_OK && writer->n_sets < HAC_SPLIT_SETS_MAX)
         status = cut_one(writer, err);
-    (void)hac_split_writer_space(writer, &room);
-    if (status == HAC_OK || (status == HAC_AGAIN && room == 0 && writer->n_sets > 0))
+    (void)hac_split_writer_space(writer, &capacity);
+    if (status == HAC_OK || (status == HAC_AGAIN && capacity == 0 && writer->n_sets > 0))
         *ret = HAC_SPLIT_WRITER_FULL;
     else if (status == HAC_AGAIN)
-        *ret = room == 0 ? HAC_SPLIT_WRITER_GROW : HAC_SPLIT_WRITER_MORE;
+        *ret = capacity == 0 ? HAC_SPLIT_WRITER_GROW : HAC_SPLIT_WRITER_MORE;
     else if (status == HAC_NOT_FOUND)
         *ret = HAC_SPLIT_WRITER_ENDED;
     else

@@ -41,7 +41,7 @@ typedef struct hac_split_writer {
 
     /* the split: text[0 … front) is the repeated header; byte `base` of the input follows */
     uint8_t *memory;
-    uint64_t room, front, base, end;
+    uint64_t capacity, front, base, end;
     uint64_t lines_before, largest;
     uint32_t n_sets;
 } hac_split_writer;
@@ -68,13 +68,13 @@ uint64_t hac_split_writer_needs(const hac_split_writer *writer);
 
 /* Starts the next split in `memory`, and moves the leftover bytes there. The memory of the previous split
  * must still be valid. It may be the same memory. */
-void hac_split_writer_memory(hac_split_writer *writer, uint8_t *memory, uint64_t room);
+void hac_split_writer_memory(hac_split_writer *writer, uint8_t *memory, uint64_t capacity);
 
 /* Starts another input. The previous input must have no leftover bytes. */
 void hac_split_writer_begin(hac_split_writer *writer);
 
 /* Returns where the caller reads the next bytes to, and how many bytes fit. */
-uint8_t *hac_split_writer_space(const hac_split_writer *writer, uint64_t *ret_room);
+uint8_t *hac_split_writer_space(const hac_split_writer *writer, uint64_t *ret_capacity);
 void hac_split_writer_read(hac_split_writer *writer, uint64_t bytes);
 void hac_split_writer_end(hac_split_writer *writer);
 

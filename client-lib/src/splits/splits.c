@@ -43,12 +43,12 @@ typedef struct splits_run {
 static void fill_memory(splits_run *r, uint64_t bytes)
 {
     hac_buffer *buffer = r->queue.filling->buffer;
-    uint64_t there = hac_buffer_bytes(buffer), room = r->queue.usual;
-    uint64_t begins = r->begins == 0 ? room : hac_split_writer_bytes(r->begins + SPLIT_SLACK);
-    r->begins = begins < room ? 2 * r->begins : 0;
-    room = begins < room ? begins : room;
-    room = room > bytes ? room : bytes;
-    hac_split_writer_memory(&r->writer, hac_buffer_data(buffer), room < there ? room : there);
+    uint64_t there = hac_buffer_bytes(buffer), capacity = r->queue.usual;
+    uint64_t begins = r->begins == 0 ? capacity : hac_split_writer_bytes(r->begins + SPLIT_SLACK);
+    r->begins = begins < capacity ? 2 * r->begins : 0;
+    capacity = begins < capacity ? begins : capacity;
+    capacity = capacity > bytes ? capacity : bytes;
+    hac_split_writer_memory(&r->writer, hac_buffer_data(buffer), capacity < there ? capacity : there);
 }
 
 /* Gets memory for the next split, and moves the leftover bytes there. */
@@ -128,9 +128,9 @@ static hac_status read_more(splits_run *r, hac_error *err)
         return status;
     if (wants >= 0 && !event.readable)
         return event.quiet && timeout_ms > 0 ? pause_comes(r, err) : HAC_OK;
-    uint64_t room, n = 0;
-    uint8_t *at = hac_split_writer_space(&r->writer, &room);
-    status = hac_input_read(r->inputs.input, at, room, &n, err);
+    uint64_t capacity, n = 0;
+    uint8_t *at = hac_split_writer_space(&r->writer, &capacity);
+    status = hac_input_read(r->inputs.input, at, capacity, &n, err);
     if (status != HAC_OK)
         return status == HAC_AGAIN ? HAC_OK : input_failed(r, status, err);
     if (n == 0)

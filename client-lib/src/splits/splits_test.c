@@ -160,12 +160,12 @@ static int stop(void **state)
 
 static char *numbers(size_t lines, const char *header, size_t *ret_bytes)
 {
-    size_t room = lines * 24 + 64, n = (size_t)snprintf(NULL, 0, "%s", header);
-    char *text = malloc(room);
+    size_t capacity = lines * 24 + 64, n = (size_t)snprintf(NULL, 0, "%s", header);
+    char *text = malloc(capacity);
     assert_non_null(text);
     memcpy(text, header, n);
     for (size_t i = 0; i < lines; i++)
-        n += (size_t)snprintf(text + n, room - n, "%zu,\"x\n%zu\"\n", i, i * i % 97);
+        n += (size_t)snprintf(text + n, capacity - n, "%zu,\"x\n%zu\"\n", i, i * i % 97);
     *ret_bytes = n;
     return text;
 }

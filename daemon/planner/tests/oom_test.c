@@ -117,7 +117,7 @@ static hac_query_spec new_round(hac_round_stage stage)
                                    .set_bytes = MIB,
                                    .generation = 3,
                                    .held = 5,
-                                   .room = 100,
+                                   .capacity = 100,
                                    .region = 64 << 10,
                                    .partitions = 256,
                                    .carry = 8 << 10,

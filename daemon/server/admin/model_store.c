@@ -25,9 +25,9 @@ typedef struct save_work {
     char path[PATH_MAX + 32];
 } save_work;
 
-static void models_path(const hac_server *server, char *ret, size_t room)
+static void models_path(const hac_server *server, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "%s/models", server->options.state_directory);
+    snprintf(ret, capacity, "%s/models", server->options.state_directory);
 }
 
 static int write_all(int fd, const char *text, size_t bytes)

@@ -28,23 +28,24 @@ static const char *kernel_engine(const hac_server_device *device)
 }
 
 /* "cores 0, 1 of the host", "any core of the host" */
-static void describe_host_cores(const hac_server_device *device, char *ret, size_t room)
+static void describe_host_cores(const hac_server_device *device, char *ret, size_t capacity)
 {
     const hac_device_config *config = &device->config;
-    size_t used = (size_t)snprintf(ret, room, "%s", config->n_affinity == 0 ? "any core" : "cores");
-    for (size_t i = 0; i < config->n_affinity && used < room; i++)
-        used += (size_t)snprintf(ret + used, room - used, "%s%u", i == 0 ? " " : ", ", config->affinity[i]);
-    if (used < room)
-        snprintf(ret + used, room - used, " of the host");
+    size_t used = (size_t)snprintf(ret, capacity, "%s", config->n_affinity == 0 ? "any core" : "cores");
+    for (size_t i = 0; i < config->n_affinity && used < capacity; i++)
+        used +=
+            (size_t)snprintf(ret + used, capacity - used, "%s%u", i == 0 ? " " : ", ", config->affinity[i]);
+    if (used < capacity)
+        snprintf(ret + used, capacity - used, " of the host");
 }
 
 /* A CPU device is cores of the host. */
-static void describe_device_cores(const hac_server_device *device, char *ret, size_t room)
+static void describe_device_cores(const hac_server_device *device, char *ret, size_t capacity)
 {
     if (strcmp(device->type, "cpu") == 0 && strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0)
-        describe_host_cores(device, ret, room);
+        describe_host_cores(device, ret, capacity);
     else
-        snprintf(ret, room, "%s", device->config.name);
+        snprintf(ret, capacity, "%s", device->config.name);
 }
 
 static void add_engine(hac_text *t, const char *engine, const char *cores, uint64_t tasks, double seconds)
@@ -121,71 +122,72 @@ static const hac_plan_candidate *find_by_kernels(const hac_plan *plan)
     return first;
 }
 
-static void why_by_price(const hac_plan *plan, char *ret, size_t room)
+static void why_by_price(const hac_plan *plan, char *ret, size_t capacity)
 {
     static const char not_possible[] = "not possible: ";
     const hac_plan_candidate *kernels = find_by_kernels(plan);
     if (kernels == NULL) {
-        snprintf(ret, room, "no device was found that could run them; `hacctl devices` says what each lacks");
+        snprintf(ret, capacity,
+                 "no device was found that could run them; `hacctl devices` says what each lacks");
         return;
     }
     const char *why = kernels->reason;
     if (strncmp(why, not_possible, strlen(not_possible)) == 0)
         why += strlen(not_possible);
     if (kernels->seconds >= 0)
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "host codelets were predicted to take %.3f ms, kernels %.3f ms (%s); `--engine device` runs "
                  "kernels",
                  plan->predicted_seconds * 1e3, kernels->seconds * 1e3, why);
     else if (strstr(why, "the host engine was asked for") != NULL)
-        snprintf(ret, room, "%s; without `--engine host` the faster engine runs", why);
+        snprintf(ret, capacity, "%s; without `--engine host` the faster engine runs", why);
     else
-        snprintf(ret, room, "%s; another query or device can change that", why);
+        snprintf(ret, capacity, "%s; another query or device can change that", why);
 }
 
-static void why_of_query(const hac_query_info *query, const hac_plan *plan, char *ret, size_t room)
+static void why_of_query(const hac_query_info *query, const hac_plan *plan, char *ret, size_t capacity)
 {
     if (query->remark[0] != '\0')
-        snprintf(ret, room, "%s; another query or device can change that", query->remark);
+        snprintf(ret, capacity, "%s; another query or device can change that", query->remark);
     else if (strcmp(query->engine, "whole") == 0)
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "the input is small, so one task in C does it all; larger input runs in parts, which "
                  "kernels can aggregate");
     else if (strcmp(query->engine, "rows") == 0)
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "nothing is aggregated, and there are no kernels for that; a query with aggregates "
                  "can run kernels");
     else
-        why_by_price(plan, ret, room);
+        why_by_price(plan, ret, capacity);
 }
 
-static void why_of_sub_operators(const hacd_job *job, char *ret, size_t room)
+static void why_of_sub_operators(const hacd_job *job, char *ret, size_t capacity)
 {
     bool cpus_only = true;
     for (uint32_t d = 0; d < job->plan->n_devices; d++)
         cpus_only &= strcmp(hac_device_kind_name(device_of(job, d)->config.kind), "cpu") == 0;
     if (cpus_only)
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "CPUs run the host codelets of sub-operators; `--kernels`, or a device that is no CPU, runs "
                  "kernels where there are some");
     else
-        snprintf(ret, room, "these sub-operators have no kernels, or none for their values; others have");
+        snprintf(ret, capacity, "these sub-operators have no kernels, or none for their values; others have");
 }
 
-bool hac_receipt_why_no_kernels(const hacd_job *job, char *ret, size_t room)
+bool hac_receipt_why_no_kernels(const hacd_job *job, char *ret, size_t capacity)
 {
     const hac_plan *plan = job->plan;
     uint64_t tasks;
     if (plan == NULL || any_kernels(job, &tasks) || tasks == 0)
         return false;
     if (job->n_by_host > 0)
-        snprintf(ret, room, "they failed: %s; `hacctl devices` says whether a program cannot be built",
+        snprintf(ret, capacity, "they failed: %s; `hacctl devices` says whether a program cannot be built",
                  job->by_host_reason);
     else if (hac_plan_is_query(plan))
-        why_of_query(&plan->query, plan, ret, room);
+        why_of_query(&plan->query, plan, ret, capacity);
     else if (strcmp(plan->flow, "opsplit") == 0)
-        why_of_sub_operators(job, ret, room);
+        why_of_sub_operators(job, ret, capacity);
     else
-        snprintf(ret, room, "this job has no tasks that have kernels");
+        snprintf(ret, capacity, "this job has no tasks that have kernels");
     return true;
 }

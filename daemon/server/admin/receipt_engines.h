@@ -23,6 +23,6 @@ void hac_receipt_engines_text(const hacd_job *job, uint32_t plan_device, const h
 
 /* Whether tasks of the job ran, but none by kernels; then says why, and what would change it, in one line
  * without a full stop. */
-bool hac_receipt_why_no_kernels(const hacd_job *job, char *ret, size_t room);
+bool hac_receipt_why_no_kernels(const hacd_job *job, char *ret, size_t capacity);
 
 #endif

@@ -596,12 +596,12 @@ static void add_check(hac_text *t, const char *name, bool ok, const char *messag
 
 /* Advice about a device that is not used. A full disk is not the device's fault, but the device is tried
  * again only after a reload. */
-static const char *device_hint(const hac_server *server, const char *reason, char *room, size_t size)
+static const char *device_hint(const hac_server *server, const char *reason, char *buffer, size_t size)
 {
     if (strstr(reason, "o space left") == NULL && strstr(reason, "isk quota exceeded") == NULL)
         return "`hacctl devices` shows the device; its driver, or its profile, has to be mended";
-    snprintf(room, size, "free space in %s, then `hacctl reload`", server->options.cache_directory);
-    return room;
+    snprintf(buffer, size, "free space in %s, then `hacctl reload`", server->options.cache_directory);
+    return buffer;
 }
 
 hac_status hac_status_json_problems(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)

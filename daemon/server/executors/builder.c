@@ -38,9 +38,9 @@ struct hacd_kernel_builder {
 
 /* ---- which devices have passed ------------------------------------------------------------------------ */
 
-static void tested_path(const hac_builders *builders, char *ret, size_t room)
+static void tested_path(const hac_builders *builders, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "%s/tested-devices", builders->state_directory);
+    snprintf(ret, capacity, "%s/tested-devices", builders->state_directory);
 }
 
 void hac_builders_init(hac_builders *builders)
@@ -269,18 +269,19 @@ static double patience(const struct hacd_kernel_builder *builder)
 }
 
 static void describe_end(const struct hacd_kernel_builder *builder, int64_t status, int signal, char *ret,
-                         size_t room)
+                         size_t capacity)
 {
     const char *words = hac_child_last_words(builder->child, builder->fatal),
                *colon = words[0] != '\0' ? ": " : "";
     if (builder->overdue)
-        snprintf(ret, room, "building took over %.0f s and was stopped (build_deadline in hacd.yaml)",
+        snprintf(ret, capacity, "building took over %.0f s and was stopped (build_deadline in hacd.yaml)",
                  patience(builder));
     else if (signal != 0)
-        snprintf(ret, room, "building its kernels was ended by signal %d (%s)%s%.200s", signal,
+        snprintf(ret, capacity, "building its kernels was ended by signal %d (%s)%s%.200s", signal,
                  strsignal(signal), colon, words);
     else
-        snprintf(ret, room, "building its kernels ended with status %d%s%.200s", (int)status, colon, words);
+        snprintf(ret, capacity, "building its kernels ended with status %d%s%.200s", (int)status, colon,
+                 words);
 }
 
 static void log_death(const hac_server_device *device, const char *reason, bool again)

@@ -66,10 +66,10 @@ static bool overridden(const hac_device_config *config, const char *setting)
 hac_status hac_child_setup_environment(const hac_device_config *config, char ***ret, hac_error *err)
 {
     extern char **environ;
-    size_t n = 0, room = 1 + (config != NULL ? config->n_env : 0);
+    size_t n = 0, capacity = 1 + (config != NULL ? config->n_env : 0);
     for (char **e = environ; *e != NULL; e++)
-        room++;
-    char **list = calloc(room, sizeof *list);
+        capacity++;
+    char **list = calloc(capacity, sizeof *list);
     if (list == NULL)
         return hac_fail_no_memory(err);
     for (char **e = environ; *e != NULL; e++)

@@ -48,14 +48,14 @@ const char *hac_tuning_style_name(uint32_t style)
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
-static void tuning_path(const hac_tuning *tuning, char *ret, size_t room)
+static void tuning_path(const hac_tuning *tuning, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "%s/tuning", tuning->state_directory);
+    snprintf(ret, capacity, "%s/tuning", tuning->state_directory);
 }
 
-static void without_blanks(const char *from, char *ret, size_t room)
+static void without_blanks(const char *from, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "%.63s", from[0] != '\0' ? from : "-");
+    snprintf(ret, capacity, "%.63s", from[0] != '\0' ? from : "-");
     for (char *p = ret; *p != '\0'; p++)
         if (*p == ' ' || *p == '\t' || *p == '\n')
             *p = '_';

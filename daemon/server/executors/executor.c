@@ -20,7 +20,7 @@
 #define WINDOW_SMALL    32   /* most tasks that are queued on one executor */
 #define WINDOW_SECONDS  1e-3
 #define REAPED_SECONDS  0.2 /* hacd hears of a child's end before that */
-#define START_ROOM      (UINT64_C(24) << 20)
+#define START_CAPACITY  (UINT64_C(24) << 20)
 #define STARVED_SECONDS 60.0
 /* How long a task whose work the client claims may keep other users waiting, the first time. */
 #define GIVE_WAY_SECONDS 2.0
@@ -70,20 +70,21 @@ static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
 }
 
 static void describe_death(const hac_executor *executor, int64_t status, int signal, bool for_memory,
-                           char *ret, size_t room)
+                           char *ret, size_t capacity)
 {
     const char *words = hac_child_last_words(executor->child, executor->fatal),
                *colon = words[0] != '\0' ? ": " : "";
     if (executor->gave_way)
-        snprintf(ret, room, "was killed, as other users waited");
+        snprintf(ret, capacity, "was killed, as other users waited");
     else if (executor->hung)
-        snprintf(ret, room, "did not answer in time and was killed");
+        snprintf(ret, capacity, "did not answer in time and was killed");
     else if (for_memory)
-        snprintf(ret, room, "was killed by the kernel, as memory ran out");
+        snprintf(ret, capacity, "was killed by the kernel, as memory ran out");
     else if (signal != 0)
-        snprintf(ret, room, "was ended by signal %d (%s)%s%.200s", signal, strsignal(signal), colon, words);
+        snprintf(ret, capacity, "was ended by signal %d (%s)%s%.200s", signal, strsignal(signal), colon,
+                 words);
     else
-        snprintf(ret, room, "exited with status %d%s%.200s", (int)status, colon, words);
+        snprintf(ret, capacity, "exited with status %d%s%.200s", (int)status, colon, words);
 }
 
 static void executor_free(hac_executor *executor)
@@ -193,13 +194,13 @@ static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *f
 
 /* The device lacks a program for a task, and the program cannot be built. */
 static bool lacks_program(const hac_executor *executor, const Hac__Executor__Done *done, char *ret,
-                          size_t room)
+                          size_t capacity)
 {
     const char *why = NULL;
     if (done->code == HAC_NOT_FOUND && done->n_needs_programs > 0)
         why = hac_device_program_failure(device_of(executor), done->needs_programs[0]);
     if (why != NULL)
-        snprintf(ret, room, "program %.64s cannot be built: %s", done->needs_programs[0], why);
+        snprintf(ret, capacity, "program %.64s cannot be built: %s", done->needs_programs[0], why);
     return why != NULL;
 }
 
@@ -400,7 +401,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
 static bool lacks_room(const hac_executors *executors)
 {
     return hac_executors_starve(executors) &&
-           hac_memory_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) < START_ROOM;
+           hac_memory_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) < START_CAPACITY;
 }
 
 hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user, hac_executor **ret,

@@ -74,7 +74,7 @@ static void send_packet(const world *w, unsigned client, const uint8_t *packet, 
 {
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int))];
+        char bytes[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int))];
     } control = {0};
     struct iovec part = {.iov_base = (void *)(uintptr_t)packet, .iov_len = bytes};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};

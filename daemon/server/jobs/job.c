@@ -33,7 +33,7 @@ hac_status hacd_job_new(hac_jobs *jobs, const hacd_job_kind *kind, hac_user *use
     job->flow = kind->flow;
     job->id = jobs->next_id++;
     job->user = user;
-    job->log_room = HAC_JOB_LOG_MAX;
+    job->log_capacity = HAC_JOB_LOG_MAX;
     job->submitted_ns = hac_now_ns();
     job->submitted_at = time(NULL);
     hac_list_init(&job->waiters);
@@ -396,7 +396,7 @@ double hacd_job_seconds(const hacd_job *job)
 
 void hacd_job_note(hacd_job *job, const char *fmt, ...)
 {
-    if (job->log.bytes > job->log_room)
+    if (job->log.bytes > job->log_capacity)
         return;
     char line[512];
     va_list args;
@@ -404,7 +404,7 @@ void hacd_job_note(hacd_job *job, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     hac_text_addf(&job->log, "%10.3f ms  %s\n", hacd_job_seconds(job) * 1e3, line);
-    if (job->log.bytes > job->log_room)
+    if (job->log.bytes > job->log_capacity)
         hac_text_add(&job->log, "               (further lines are left out)\n");
 }
 
@@ -414,8 +414,8 @@ void hacd_job_note(hacd_job *job, const char *fmt, ...)
 static void charge_inline_result(hacd_job *job)
 {
     release_inline(job);
-    uint64_t room = hac_user_available(job->user, HAC_SLOT_MEMORY, 0, 0);
-    uint64_t bytes = job->result_data_bytes < room ? job->result_data_bytes : room;
+    uint64_t available = hac_user_available(job->user, HAC_SLOT_MEMORY, 0, 0);
+    uint64_t bytes = job->result_data_bytes < available ? job->result_data_bytes : available;
     hac_log_subject about = {job->user->uid, job->id, NULL};
     if (hacd_job_charge_inline(job, bytes, NULL) != HAC_OK)
         hac_log_record(HAC_LOG_ERROR, HAC_EVENT_OTHER, &about, "job %llu: its inline result is not counted",

@@ -127,7 +127,7 @@ typedef struct hacd_job_kind {
     void (*answer)(hacd_job *job);
     /* For jobs whose input has no known end: progress as text, and the rate in items per second. NULL:
      * progress follows from the plan. */
-    void (*progress)(const hacd_job *job, double elapsed, double *ret_rate, char *note, size_t room);
+    void (*progress)(const hacd_job *job, double elapsed, double *ret_rate, char *note, size_t capacity);
     bool has_result;
     bool sets_result_bytes; /* the kind sets result_bytes; else it is the size of the plan's buffers */
     bool user_errors;       /* HAC_INVALID from an executor is an error in the user's data or query */
@@ -242,7 +242,8 @@ struct hacd_job {
     uint64_t submitted_ns, planned_ns, started_ns, ended_ns, last_event_ns;
     time_t submitted_at;
     hac_text log;
-    size_t log_room; /* maximum size of `log` in bytes; HAC_JOB_LOG_MAX unless the kind sets another limit */
+    size_t
+        log_capacity; /* maximum size of `log` in bytes; HAC_JOB_LOG_MAX unless the kind sets another limit */
 };
 
 /* A new job, queued and listed, without an owner. */

@@ -7,9 +7,9 @@
 
 #include "base/test_support.h"
 
-#define TASKS  24
-#define QUEUES 3
-#define ROOM   6 /* capacity of a queue */
+#define TASKS    24
+#define QUEUES   3
+#define CAPACITY 6 /* capacity of a queue */
 
 typedef struct entry {
     uint64_t id;
@@ -18,7 +18,7 @@ typedef struct entry {
 } entry;
 
 typedef struct queue {
-    entry entries[ROOM];
+    entry entries[CAPACITY];
     unsigned n;
     uint64_t failed; /* as an executor keeps it */
 } queue;
@@ -79,7 +79,7 @@ static bool give(fixture *f, uint32_t t)
     hac_task_state *state = &f->run.tasks[t];
     hacd_piece piece = {state->claimed, 1, 0, 0};
     uint64_t predecessor;
-    if (q->n == ROOM || !hac_plan_run_may_go(&f->run, f->plan, t, queued, q, &predecessor))
+    if (q->n == CAPACITY || !hac_plan_run_may_go(&f->run, f->plan, t, queued, q, &predecessor))
         return false;
     if (!hac_plan_run_take_lost(&f->run, t, &piece))
         state->claimed++;

@@ -268,8 +268,8 @@ static bool task_failed(hacd_job *job, uint32_t task, const Hac__Executor__Done 
 /* All tasks' values, in the client's order: for each task their number, then the values. */
 static hac_status write_values(const op_graph *graph, uint8_t **ret, size_t *ret_bytes, hac_error *err)
 {
-    size_t room = graph->spec.n_tasks * (1 + sizeof graph->results->values), used = 0;
-    uint8_t *bytes = malloc(room + 1);
+    size_t memory = graph->spec.n_tasks * (1 + sizeof graph->results->values), used = 0;
+    uint8_t *bytes = malloc(memory + 1);
     if (bytes == NULL)
         return hac_fail_no_memory(err);
     for (size_t t = 0; t < graph->spec.n_tasks; t++) {
@@ -348,11 +348,11 @@ static void ended(hacd_job *job)
     release_vectors(state->graph);
 }
 
-static void progress(const hacd_job *job, double elapsed, double *ret_rate, char *note, size_t room)
+static void progress(const hacd_job *job, double elapsed, double *ret_rate, char *note, size_t memory)
 {
     const ops_state *state = job->kind_state;
     *ret_rate = elapsed > 0 ? (double)state->n_tasks / elapsed : 0;
-    snprintf(note, room, "%llu graphs of sub-operators so far", (unsigned long long)state->n_graphs);
+    snprintf(note, memory, "%llu graphs of sub-operators so far", (unsigned long long)state->n_graphs);
 }
 
 static void receipt(const hacd_job *job, hac_text *text)
@@ -400,18 +400,18 @@ static hac_pool_buffer *find_buffer(const hacd_job *job, const hac_plan_buffer *
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
-static const void *keep(uint8_t **room, const void *data, size_t bytes)
+static const void *keep(uint8_t **memory, const void *data, size_t bytes)
 {
-    uint8_t *kept = *room;
+    uint8_t *kept = *memory;
     if (bytes > 0)
         memcpy(kept, data, bytes);
-    *room += bytes;
+    *memory += bytes;
     return kept;
 }
 
-static const char *keep_text(uint8_t **room, const char *text)
+static const char *keep_text(uint8_t **memory, const char *text)
 {
-    return keep(room, text, strlen(text) + 1);
+    return keep(memory, text, strlen(text) + 1);
 }
 
 /* Copies what the tasks borrow from their request into the graph, as the request is freed with its frame. */
@@ -422,16 +422,16 @@ static hac_status keep_borrowed(op_graph *graph, hac_error *err)
     for (size_t i = 0; i < graph->spec.n_tasks; i++)
         bytes += tasks[i].n_after * sizeof *tasks[i].after + tasks[i].call_bytes + strlen(tasks[i].codelet) +
                  strlen(tasks[i].name) + strlen(tasks[i].pin) + 3;
-    uint8_t *room = graph->borrowed = malloc(bytes + 1);
-    if (room == NULL)
+    uint8_t *memory = graph->borrowed = malloc(bytes + 1);
+    if (memory == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < graph->spec.n_tasks; i++) /* numbers first, for their alignment */
-        tasks[i].after = keep(&room, tasks[i].after, tasks[i].n_after * sizeof *tasks[i].after);
+        tasks[i].after = keep(&memory, tasks[i].after, tasks[i].n_after * sizeof *tasks[i].after);
     for (size_t i = 0; i < graph->spec.n_tasks; i++) {
-        tasks[i].call = keep(&room, tasks[i].call, tasks[i].call_bytes);
-        tasks[i].codelet = keep_text(&room, tasks[i].codelet);
-        tasks[i].name = keep_text(&room, tasks[i].name);
-        tasks[i].pin = keep_text(&room, tasks[i].pin);
+        tasks[i].call = keep(&memory, tasks[i].call, tasks[i].call_bytes);
+        tasks[i].codelet = keep_text(&memory, tasks[i].codelet);
+        tasks[i].name = keep_text(&memory, tasks[i].name);
+        tasks[i].pin = keep_text(&memory, tasks[i].pin);
     }
     return HAC_OK;
 }
@@ -491,7 +491,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
         return hac_fail(err, HAC_INVALID,
                         "a job whose graphs follow cannot be detached: they come from its client");
     if (state->graphs)
-        job->log_room = GRAPHS_LOG;
+        job->log_capacity = GRAPHS_LOG;
     from->inline_input = !state->graphs;
     if (state->graphs)
         snprintf(from->what, sizeof from->what, "graphs of sub-operators");

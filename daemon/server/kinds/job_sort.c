@@ -99,14 +99,14 @@ static unsigned candidates(const hacd_job *job)
 
 /* The memory that the user's quota leaves for the plan. While other jobs of the user run, the quota does not
  * count: the job can wait. */
-static uint64_t quota_room(const hacd_job *job, uint64_t items)
+static uint64_t quota_left(const hacd_job *job, uint64_t items)
 {
-    uint64_t room = hac_pool_available(job->user);
+    uint64_t available = hac_pool_available(job->user);
     if (job->user->active_jobs > 1)
         return UINT64_MAX;
     if (job->input != NULL) /* it is held already, and part of the plan */
-        room += items * (hac_type_size(spec_of(job)->type) + spec_of(job)->payload_bytes);
-    return room;
+        available += items * (hac_type_size(spec_of(job)->type) + spec_of(job)->payload_bytes);
+    return available;
 }
 
 static hac_status replace_plan(hacd_job *job, const hac_sort_spec *spec, hac_error *err)
@@ -114,7 +114,7 @@ static hac_status replace_plan(hacd_job *job, const hac_sort_spec *spec, hac_err
     hac_plan *plan = NULL;
     hac_status status =
         hac_sort_plan_in_quota(hac_machine_view_now(job->jobs->machine), spec, job->jobs->sorts,
-                               job->memory_limit, quota_room(job, spec->items), &plan, err);
+                               job->memory_limit, quota_left(job, spec->items), &plan, err);
     if (status != HAC_OK)
         return status;
     hacd_job_set_plan(job, plan);

@@ -317,12 +317,12 @@ static void free_state(hacd_job *job)
     hac_query_run_end(job);
 }
 
-static void progress(const hacd_job *job, double elapsed, double *ret_rate, char *note, size_t room)
+static void progress(const hacd_job *job, double elapsed, double *ret_rate, char *note, size_t capacity)
 {
     const hacd_splits *s = job->kind_state;
     uint64_t rows = hac_query_of(job)->totals.rows;
     *ret_rate = elapsed > 0 ? (double)rows / elapsed : 0;
-    snprintf(note, room, "%.1f MiB, %llu rows so far", (double)s->bytes / (double)(UINT64_C(1) << 20),
+    snprintf(note, capacity, "%.1f MiB, %llu rows so far", (double)s->bytes / (double)(UINT64_C(1) << 20),
              (unsigned long long)rows);
 }
 

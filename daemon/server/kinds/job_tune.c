@@ -16,7 +16,7 @@
 #define DISCARDS_MAX    8    /* runs of a visit that something disturbed */
 #define RUN_SECONDS_MAX 0.25 /* a workload that takes longer gets fewer items */
 #define ITEMS_MIN       4096
-#define REPORT_ROOM     (24u << 10) /* the report must fit into a message */
+#define REPORT_CAPACITY (24u << 10) /* the report must fit into a message */
 
 /* Sorts first, then queries, which need another input. */
 static const hac_workload all_workloads[] = {
@@ -85,41 +85,41 @@ static void apply(hacd_job *job, const hac_device_tuning *settings)
 
 /* ---- the report ---------------------------------------------------------------------------------------- */
 
-static void describe_workload(const hac_workload *workload, char *ret, size_t room)
+static void describe_workload(const hac_workload *workload, char *ret, size_t capacity)
 {
     unsigned long long items = workload->items;
     if (workload->keys == 0)
-        snprintf(ret, room, "%s sort of %llu %s",
+        snprintf(ret, capacity, "%s sort of %llu %s",
                  workload->algorithm == HAC_SORT_BITONIC ? "bitonic" : "radix", items,
                  hac_type_name(workload->type));
     else
-        snprintf(ret, room, "%llu rows by %u keys, %s", items, workload->keys,
+        snprintf(ret, capacity, "%llu rows by %u keys, %s", items, workload->keys,
                  workload->kernels ? "kernels" : "host codelets");
 }
 
 static void describe_verdict(const tune_state *state, const hac_contest_verdict *verdict, char *ret,
-                             size_t room)
+                             size_t capacity)
 {
     const hac_contest *contest = &state->contest;
     char setting[64], worst[64];
     if (contest->n_candidates < 2) {
-        snprintf(ret, room, "nothing to try");
+        snprintf(ret, capacity, "nothing to try");
         return;
     }
     if (contest->challenger == 0) {
-        snprintf(ret, room, "the present setting stays: no other of %zu was faster",
+        snprintf(ret, capacity, "the present setting stays: no other of %zu was faster",
                  contest->n_candidates - 1);
         return;
     }
     hac_tune_describe(&state->candidates[contest->challenger], state->subject, setting, sizeof setting);
     describe_workload(&state->workloads[verdict->worst_of], worst, sizeof worst);
     if (verdict->kept)
-        snprintf(ret, room, "%s is kept: faster in %zu of %zu rounds, by %.0f %%", setting, verdict->wins,
+        snprintf(ret, capacity, "%s is kept: faster in %zu of %zu rounds, by %.0f %%", setting, verdict->wins,
                  contest->n_rounds, (1 / verdict->score - 1) * 100);
     else if (contest->n_rounds == 0)
-        snprintf(ret, room, "the present setting stays: %s could not be measured again", setting);
+        snprintf(ret, capacity, "the present setting stays: %s could not be measured again", setting);
     else
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "the present setting stays: %s was faster in %zu of %zu rounds, time × %.2f in the median; "
                  "worst for %s, time × %.2f",
                  setting, verdict->wins, contest->n_rounds, verdict->score, worst, verdict->worst);
@@ -128,7 +128,7 @@ static void describe_verdict(const tune_state *state, const hac_contest_verdict 
 static void add_tried(const tune_state *state, hac_text *t)
 {
     hac_json_open(t, "tried", '[');
-    for (size_t c = 1; c < state->contest.n_candidates && t->bytes < REPORT_ROOM; c++) {
+    for (size_t c = 1; c < state->contest.n_candidates && t->bytes < REPORT_CAPACITY; c++) {
         char setting[64];
         double score = hac_contest_screening_score(&state->contest, c);
         hac_tune_describe(&state->candidates[c], state->subject, setting, sizeof setting);
@@ -142,7 +142,7 @@ static void add_tried(const tune_state *state, hac_text *t)
     }
     hac_json_close(t, ']');
     hac_json_open(t, "rounds", '[');
-    for (size_t r = 0; r < state->contest.n_rounds && t->bytes < REPORT_ROOM; r++)
+    for (size_t r = 0; r < state->contest.n_rounds && t->bytes < REPORT_CAPACITY; r++)
         hac_json_number(t, NULL,
                         (double)(int)(hac_contest_round_score(&state->contest, r) * 1000 + 0.5) / 1000);
     hac_json_close(t, ']');
@@ -157,7 +157,7 @@ static void report_contest(hacd_job *job, const hac_contest_verdict *verdict)
     describe_verdict(state, verdict, text, sizeof text);
     hac_tune_describe(&state->candidates[0], state->subject, present, sizeof present);
     hacd_job_note(job, "%s, %s: %s", device_of(job)->config.name, subject, text);
-    if (t->bytes >= REPORT_ROOM)
+    if (t->bytes >= REPORT_CAPACITY)
         return;
     hac_json_open(t, NULL, '{');
     hac_json_string(t, "subject", subject);
@@ -182,7 +182,7 @@ static void end_device_report(hacd_job *job, bool changed)
     hac_text *t = &state->report;
     hac_json_close(t, ']');
     hac_json_open(t, "workloads", '[');
-    for (size_t w = 0; w < state->n_workloads && t->bytes < REPORT_ROOM; w++) {
+    for (size_t w = 0; w < state->n_workloads && t->bytes < REPORT_CAPACITY; w++) {
         char text[64];
         describe_workload(&state->workloads[w], text, sizeof text);
         hac_json_string(t, NULL, text);

@@ -38,13 +38,13 @@ hac_status hac_query_run_set_data(hacd_job *job, hac_error *err)
 static uint64_t memory_for(const hacd_job *job)
 {
     const hacd_query *state = hac_query_of(job);
-    uint64_t room = hac_pool_available(job->user) | 1;
+    uint64_t available = hac_pool_available(job->user) | 1;
     for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++) /* they are released before the next plan begins */
-        room +=
+        available +=
             job->run.buffers[i] != NULL && job->run.buffers[i] != job->input ? job->run.buffers[i]->bytes : 0;
     uint64_t input = state->spec.place == HAC_QUERY_IN_BUFFER ? state->spec.input_bytes : 0;
     uint64_t own = job->memory_limit > input ? job->memory_limit - input : 1;
-    return job->memory_limit != 0 && own < room ? own : room;
+    return job->memory_limit != 0 && own < available ? own : available;
 }
 
 void hac_query_run_note_plan(hacd_job *job)
@@ -93,7 +93,7 @@ hac_status hac_query_run_next_plan(hacd_job *job, uint32_t device_mask, hac_erro
     state->planned = true;
     memset(&state->totals, 0, sizeof state->totals);
     hac_splice_buffers_clear(&job->splice); /* everything is done again */
-    state->result_room = 0;
+    state->result_capacity = 0;
     if (!job->quick)
         hac_query_run_note_plan(job);
     return hac_query_run_set_data(job, err);
@@ -273,7 +273,7 @@ void hac_query_run_task_done(hacd_job *job, uint32_t index, const Hac__Executor_
 bool hac_query_run_did_all(const hacd_job *job, uint32_t index, const Hac__Executor__Done *done)
 {
     const hacd_query *state = hac_query_of(job);
-    return state == NULL || hac_query_did_all(&state->spec, &job->plan->tasks[index], state->result_room,
+    return state == NULL || hac_query_did_all(&state->spec, &job->plan->tasks[index], state->result_capacity,
                                               done->values, done->n_values);
 }
 
@@ -292,8 +292,8 @@ static hac_status resize_result(hacd_job *job, uint64_t bytes, hac_error *err)
     hacd_query *state = hac_query_of(job);
     if (bytes > INT64_MAX / 2)
         return hac_fail(err, HAC_INTERNAL, "a result cannot have that many bytes");
-    state->result_room = (bytes + 63) / 64 * 64;
-    return resize(job, HAC_QUERY_BUFFER_RESULT, state->result_room, err);
+    state->result_capacity = (bytes + 63) / 64 * 64;
+    return resize(job, HAC_QUERY_BUFFER_RESULT, state->result_capacity, err);
 }
 
 hac_status hac_query_run_resize_groups(hacd_job *job, uint64_t region, hac_error *err)
@@ -370,10 +370,10 @@ static hac_status first_groups(hacd_job *job, hac_error *err)
     const hac_query_info *query = &job->plan->query;
     uint64_t partials = query->region * query->chunks, memory = state->spec.memory;
     uint64_t region = hac_query_group_region(state->totals.needed * query->chunks, query->partitions);
-    uint64_t room = memory > partials ? (memory - partials) / 4 * 3 / query->partitions / 64 * 64 : 0;
+    uint64_t limit = memory > partials ? (memory - partials) / 4 * 3 / query->partitions / 64 * 64 : 0;
     uint64_t min = hac_query_group_region(0, query->partitions);
-    if (memory != 0 && region > room)
-        region = room > min ? room : min;
+    if (memory != 0 && region > limit)
+        region = limit > min ? limit : min;
     return fewer_keys(job, hac_query_run_resize_groups(job, region, err), err);
 }
 
@@ -543,11 +543,11 @@ static hac_status result_ended(hacd_job *job, hac_error *err)
     uint64_t bytes = state->totals.result_bytes;
     if (!state->in_splits) /* else once, at the end */
         hac_query_run_note_remarks(job);
-    if (job->result_data != NULL && job->result_data_bytes == bytes && state->result_room == 0) {
+    if (job->result_data != NULL && job->result_data_bytes == bytes && state->result_capacity == 0) {
         job->result_bytes = bytes; /* the result came in the message */
         return HAC_OK;
     }
-    if (bytes <= state->result_room) {
+    if (bytes <= state->result_capacity) {
         job->result_bytes = bytes;
         return HAC_OK;
     }

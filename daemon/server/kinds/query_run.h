@@ -30,8 +30,8 @@ typedef struct hacd_query {
     char *names[HAC_DESCRIPTORS_MAX]; /* of the sources; NULL: none */
     hac_query_totals totals;
     unsigned tries;
-    uint64_t result_room;   /* bytes of the result's span */
-    uint64_t groups_before; /* totals.partial_groups of the rounds before this one */
+    uint64_t result_capacity; /* bytes of the result's span */
+    uint64_t groups_before;   /* totals.partial_groups of the rounds before this one */
     bool planned;   /* the plan that answers the query has been made, not only the one that reads footers */
     bool in_splits; /* the input comes in splits; else all of it is there */
 } hacd_query;

@@ -92,11 +92,11 @@ hac_status hac_sort_plan_within(const hac_machine *machine, const hac_sort_spec 
 }
 
 hac_status hac_sort_plan_in_quota(const hac_machine *machine, const hac_sort_spec *spec, hac_sort_memo *memo,
-                                  uint64_t limit, uint64_t room, hac_plan **ret, hac_error *err)
+                                  uint64_t limit, uint64_t available, hac_plan **ret, hac_error *err)
 {
-    room = room > PAGES_SLACK ? room - PAGES_SLACK : 1;
-    if (limit == 0 || room < limit) {
-        hac_status status = hac_sort_plan_within(machine, spec, memo, room, ret, err);
+    available = available > PAGES_SLACK ? available - PAGES_SLACK : 1;
+    if (limit == 0 || available < limit) {
+        hac_status status = hac_sort_plan_within(machine, spec, memo, available, ret, err);
         if (status != HAC_REFUSED)
             return status;
     }

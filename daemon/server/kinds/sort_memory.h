@@ -13,10 +13,10 @@ HAC_MUST_USE hac_status hac_sort_plan_within(const hac_machine *machine, const h
                                              hac_sort_memo *memo, uint64_t limit, hac_plan **ret,
                                              hac_error *err);
 
-/* As above, within `limit` and within `room`, what the user's quota leaves, if there is such a plan. If not,
- * the quota is ignored: then the pool refuses with a message, or the job waits. */
+/* As above, within `limit` and within `available`, what the user's quota leaves, if there is such a plan. If
+ * not, the quota is ignored: then the pool refuses with a message, or the job waits. */
 HAC_MUST_USE hac_status hac_sort_plan_in_quota(const hac_machine *machine, const hac_sort_spec *spec,
-                                               hac_sort_memo *memo, uint64_t limit, uint64_t room,
+                                               hac_sort_memo *memo, uint64_t limit, uint64_t available,
                                                hac_plan **ret, hac_error *err);
 
 /* A task of a sort's plan is done. If it is the scan, the true number of buckets is known: the leaf tasks

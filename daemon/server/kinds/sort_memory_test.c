@@ -104,7 +104,7 @@ static void test_the_quota(void **state)
     hac_sort_spec spec = spec_of(HAC_SORT_AUTO, false);
     const uint64_t network = 2 * spec.items * 4, pages = UINT64_C(8) * 4096;
     const struct {
-        uint64_t limit, room;
+        uint64_t limit, capacity;
         const char *algorithm;
         bool told;
     } cases[] = {{0, UINT64_MAX, "radix", false},
@@ -116,7 +116,7 @@ static void test_the_quota(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hac_plan *plan = NULL;
         assert_int_equal(
-            hac_sort_plan_in_quota(&machine, &spec, NULL, cases[i].limit, cases[i].room, &plan, NULL),
+            hac_sort_plan_in_quota(&machine, &spec, NULL, cases[i].limit, cases[i].capacity, &plan, NULL),
             HAC_OK);
         assert_string_equal(plan->sort.algorithm, cases[i].algorithm);
         assert_int_equal(says(plan, true, "within the memory allowed: radix needs"), cases[i].told);

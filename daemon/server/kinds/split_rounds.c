@@ -25,11 +25,11 @@ static uint64_t bytes_of(const hac_pool_buffer *buffer)
 uint64_t hac_split_rounds_memory(const hacd_job *job, hac_stream_memory_step step)
 {
     const hacd_splits *s = job->kind_state;
-    uint64_t room = hac_stream_memory_for_plan(job, step, CARRY_ALL * bytes_of(s->carry)), own = 0;
+    uint64_t capacity = hac_stream_memory_for_plan(job, step, CARRY_ALL * bytes_of(s->carry)), own = 0;
     for (size_t i = 0; i < s->n_queued; i++)
         own += bytes_of(s->queue[i].buffer);
     own = job->memory_limit > own ? job->memory_limit - own : 1;
-    return job->memory_limit != 0 && own < room ? own : room | 1;
+    return job->memory_limit != 0 && own < capacity ? own : capacity | 1;
 }
 
 /* Bytes of the splits that may exist at once: five (client-lib), as large as the largest so far. */
@@ -69,7 +69,7 @@ bool hac_split_rounds_gives_rows(const hacd_job *job)
 
 /* Chooses the splits of the next round: the first, and more whose data sets fit, until `large` splits or a
  * round's bytes are reached. */
-static void take_splits(hacd_job *job, size_t large, uint64_t room)
+static void take_splits(hacd_job *job, size_t large, uint64_t capacity)
 {
     hacd_splits *s = job->kind_state;
     hac_query_spec *spec = &hac_query_of(job)->spec;
@@ -79,7 +79,7 @@ static void take_splits(hacd_job *job, size_t large, uint64_t room)
     while (s->n_taken < s->n_queued && s->n_taken < HAC_ROUND_SPLITS_MAX) {
         const hac_waiting_split *next = &s->queue[s->n_taken];
         bool enough = s->n_taken >= large && bytes + next->bytes > ROUND_BYTES;
-        if (s->n_taken > 0 && (enough || sets + next->sets > room))
+        if (s->n_taken > 0 && (enough || sets + next->sets > capacity))
             break;
         uint32_t n = s->part != 0 ? s->part : next->sets;
         spec->sources[s->n_taken] = s->part != 0 ? n * next->file.set_bytes : next->bytes;
@@ -163,7 +163,7 @@ static hac_status start(hacd_job *job, hac_round_stage stage, hac_error *err)
     hac_query_of(job)->groups_before = s->before.partial_groups;
     hac_query_totals *totals = &hac_query_of(job)->totals;
     totals->needed = totals->groups = totals->group_region = totals->output_bytes = 0;
-    hac_query_of(job)->result_room = 0;
+    hac_query_of(job)->result_capacity = 0;
     s->round_ns = hac_now_ns();
     if (first)
         hac_query_run_note_plan(job);
@@ -201,7 +201,7 @@ static hac_status plan_rows(hacd_job *job, hac_error *err)
 {
     const hacd_splits *s = job->kind_state;
     hac_query_of(job)->spec.round.rows_given = hac_query_of(job)->totals.result_rows;
-    hac_status status = fit_rows(job, s->single ? s->queue[0].sets : HAC_ROUND_ROOM_MAX, err);
+    hac_status status = fit_rows(job, s->single ? s->queue[0].sets : HAC_ROUND_CAPACITY_MAX, err);
     if (status == HAC_REFUSED && s->n_taken > 1)
         status = fit_rows(job, s->queue[0].sets, err);
     return status == HAC_OK ? start(job, HAC_ROUND_ROWS, err) : status;
@@ -249,7 +249,8 @@ static hac_status plan_aggregate(hacd_job *job, hac_error *err)
     hacd_splits *s = job->kind_state;
     hac_query_spec *spec = &hac_query_of(job)->spec;
     bool some = s->in_parts && s->partials != NULL && s->queue[0].file.there;
-    s->memory.sets = some && s->queue[0].sets > spec->round.room ? spec->round.room : s->queue[0].sets;
+    s->memory.sets =
+        some && s->queue[0].sets > spec->round.capacity ? spec->round.capacity : s->queue[0].sets;
     s->memory.set_bytes = s->queue[0].set_bytes;
     hac_round_stage next = s->partials != NULL ? hac_round_next(spec, &s->memory) : HAC_ROUND_NONE;
     hac_status status = HAC_OK;
@@ -261,7 +262,7 @@ static hac_status plan_aggregate(hacd_job *job, hac_error *err)
     }
     s->part = s->memory.sets < s->queue[0].sets ? (uint32_t)s->memory.sets : 0;
     fewer_partitions(job);
-    take_splits(job, ROUND_LARGE, spec->round.room - s->memory.held);
+    take_splits(job, ROUND_LARGE, spec->round.capacity - s->memory.held);
     return status == HAC_OK ? start(job, HAC_ROUND_AGGREGATE, err) : status;
 }
 
@@ -287,7 +288,7 @@ static hac_status plan_end(hacd_job *job, uint32_t devices, hac_error *err)
     if (!hac_split_rounds_gives_rows(job)) {
         if (s->tight) {
             hac_pool_clear(&s->partials);
-            hac_query_of(job)->spec.round.room = 0;
+            hac_query_of(job)->spec.round.capacity = 0;
         }
         return plan_merge(job, HAC_ROUND_MERGE, err);
     }

@@ -13,7 +13,7 @@
 
 typedef struct candidates {
     hac_device_tuning *list;
-    size_t n, room;
+    size_t n, capacity;
 } candidates;
 
 static void add(candidates *c, const hac_device_tuning *settings)
@@ -21,7 +21,7 @@ static void add(candidates *c, const hac_device_tuning *settings)
     for (size_t i = 0; i < c->n; i++)
         if (memcmp(&c->list[i], settings, sizeof *settings) == 0)
             return;
-    if (c->n < c->room)
+    if (c->n < c->capacity)
         c->list[c->n++] = *settings;
 }
 
@@ -90,11 +90,11 @@ static void list_sizes(candidates *c, const hac_server_device *device)
 }
 
 size_t hac_tune_list(const hac_server_device *device, hac_tune_subject subject, hac_device_tuning *ret,
-                     size_t room)
+                     size_t capacity)
 {
     static void (*const lists[HAC_TUNE_SUBJECTS])(candidates *, const hac_server_device *) = {
         list_threads, list_styles, list_sizes};
-    candidates c = {ret, 0, room};
+    candidates c = {ret, 0, capacity};
     add(&c, &device->tuning);
     lists[subject](&c, device);
     return c.n;
@@ -109,25 +109,26 @@ const char *hac_tune_subject_name(const hac_server_device *device, hac_tune_subj
     return device->simt ? "work group" : "block items";
 }
 
-static void describe_number(uint32_t number, const char *unit, char *ret, size_t room)
+static void describe_number(uint32_t number, const char *unit, char *ret, size_t capacity)
 {
     if (number == 0)
-        snprintf(ret, room, "auto%s", unit);
+        snprintf(ret, capacity, "auto%s", unit);
     else
-        snprintf(ret, room, "%u%s", number, unit);
+        snprintf(ret, capacity, "%u%s", number, unit);
 }
 
-void hac_tune_describe(const hac_device_tuning *settings, hac_tune_subject subject, char *ret, size_t room)
+void hac_tune_describe(const hac_device_tuning *settings, hac_tune_subject subject, char *ret,
+                       size_t capacity)
 {
     char threads[32];
     if (subject == HAC_TUNE_STYLE) {
-        snprintf(ret, room, "%s", hac_tuning_style_name(settings->style));
+        snprintf(ret, capacity, "%s", hac_tuning_style_name(settings->style));
     } else if (subject == HAC_TUNE_SIZES) {
         describe_number(settings->block_items != 0 ? settings->block_items : settings->work_group, "", ret,
-                        room);
+                        capacity);
     } else {
         describe_number(settings->threads, settings->threads == 1 ? " thread" : " threads", threads,
                         sizeof threads);
-        snprintf(ret, room, "%s, %s", threads, hac_tuning_placement_name(settings->placement));
+        snprintf(ret, capacity, "%s, %s", threads, hac_tuning_placement_name(settings->placement));
     }
 }

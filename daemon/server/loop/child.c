@@ -141,9 +141,9 @@ hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options, ha
         0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket pair");
     hac_autoclose int ours = pair[0], theirs = pair[1];
-    int room = 1 << 20; /* several whole frames; the kernel caps the value */
-    setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    setsockopt(theirs, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    int bytes = 1 << 20; /* several whole frames; the kernel caps the value */
+    setsockopt(ours, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    setsockopt(theirs, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     hac_child *child = calloc(1, sizeof *child);
     if (child == NULL)
         return hac_fail_no_memory(err);

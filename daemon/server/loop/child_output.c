@@ -27,7 +27,7 @@ struct hac_child_output {
 };
 
 /* Shared: one loop's thread reads all pipes. */
-static _Thread_local char room[READ_BYTES];
+static _Thread_local char read_buffer[READ_BYTES];
 
 /* An executor's log lines begin with level, component and kind; hacd writes these itself. */
 static hac_log_level take_level(char **text)
@@ -76,7 +76,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     (void)handle;
     (void)suggested;
-    *ret = uv_buf_init(room, sizeof room);
+    *ret = uv_buf_init(read_buffer, sizeof read_buffer);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
@@ -128,10 +128,10 @@ static void take_rest(hac_child_output *output)
     if (uv_fileno((uv_handle_t *)&output->pipe, &fd) != 0)
         return;
     for (size_t taken = 0; taken < REST_MAX;) {
-        ssize_t n = read(fd, room, sizeof room);
+        ssize_t n = read(fd, read_buffer, sizeof read_buffer);
         if (n <= 0)
             break;
-        take(output, room, (size_t)n);
+        take(output, read_buffer, (size_t)n);
         taken += (size_t)n;
     }
     if (output->used > 0)

@@ -29,7 +29,7 @@ struct hac_deferred_close {
     pthread_mutex_t lock;
     pthread_cond_t some;
     waiting_fd *waiting; /* in order of arrival */
-    size_t n, room;
+    size_t n, capacity;
     uid_t at_work[HAC_DEFERRED_CLOSE_THREADS]; /* the user whose descriptor each thread is closing */
     unsigned n_at_work, threads, idle;
     bool leave;
@@ -155,13 +155,13 @@ static void *serve(void *argument)
 /* Returns false if the descriptor was not accepted. */
 static bool add(hac_deferred_close *c, waiting_fd e)
 {
-    if (c->n == c->room) {
-        size_t room = c->room == 0 ? 64 : 2 * c->room;
-        waiting_fd *waiting = realloc(c->waiting, room * sizeof *waiting);
+    if (c->n == c->capacity) {
+        size_t capacity = c->capacity == 0 ? 64 : 2 * c->capacity;
+        waiting_fd *waiting = realloc(c->waiting, capacity * sizeof *waiting);
         if (waiting == NULL)
             return false;
         c->waiting = waiting;
-        c->room = room;
+        c->capacity = capacity;
     }
     c->waiting[c->n++] = e;
     if (find_thread(c))

@@ -34,9 +34,9 @@ void hac_devices_clear(hac_devices *devices)
     memset(devices, 0, sizeof *devices);
 }
 
-static void copy_text(char *to, size_t room, const char *from)
+static void copy_text(char *to, size_t capacity, const char *from)
 {
-    snprintf(to, room, "%s", from != NULL ? from : "");
+    snprintf(to, capacity, "%s", from != NULL ? from : "");
 }
 
 static void take_facts(hac_server_device *device, const Hac__Executor__DeviceFacts *facts)
@@ -61,7 +61,7 @@ static void take_facts(hac_server_device *device, const Hac__Executor__DeviceFac
 }
 
 /* A replaced image counts as another image: its programs are tested again. "": the device has no image. */
-static void describe_image(const hac_device_config *config, char *ret, size_t room)
+static void describe_image(const hac_device_config *config, char *ret, size_t capacity)
 {
     struct stat info;
     ret[0] = '\0';
@@ -69,7 +69,7 @@ static void describe_image(const hac_device_config *config, char *ret, size_t ro
         return;
     if (stat(config->program_binary, &info) != 0)
         memset(&info, 0, sizeof info);
-    snprintf(ret, room, "|i%llu.%lld.%lld.%ld", (unsigned long long)info.st_ino, (long long)info.st_size,
+    snprintf(ret, capacity, "|i%llu.%lld.%lld.%ld", (unsigned long long)info.st_ino, (long long)info.st_size,
              (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 

@@ -155,11 +155,11 @@ static void make_room(hac_user *user, hacd_slot slot, uint64_t amount)
 static hac_status charge_on(hac_user *user, const hac_reservation *reservation, hacd_slot slot,
                             uint64_t amount, hac_error *err)
 {
-    uint64_t room = hac_user_available(user, slot, idle_of(user, slot), others_idle(user, slot));
+    uint64_t available = hac_user_available(user, slot, idle_of(user, slot), others_idle(user, slot));
     uint64_t aside = slot == HAC_SLOT_MEMORY ? set_aside(user, reservation) : 0;
-    if (amount <= room && (aside > room || amount > room - aside))
+    if (amount <= available && (aside > available || amount > available - aside))
         return hac_user_refuse_aside(user, slot, amount, aside, err);
-    if (amount <= room)
+    if (amount <= available)
         make_room(user, slot, amount);
     return hac_user_charge(user, slot, amount, err);
 }
@@ -235,10 +235,10 @@ uint64_t hac_pool_available(const hac_user *user)
 
 uint64_t hac_pool_available_to(const hac_user *user, const hac_reservation *reservation)
 {
-    uint64_t room = hac_user_available(user, HAC_SLOT_MEMORY, hac_pool_idle_bytes(user),
-                                       others_idle(user, HAC_SLOT_MEMORY));
+    uint64_t available = hac_user_available(user, HAC_SLOT_MEMORY, hac_pool_idle_bytes(user),
+                                            others_idle(user, HAC_SLOT_MEMORY));
     uint64_t aside = set_aside(user, reservation);
-    return aside < room ? room - aside : 0;
+    return aside < available ? available - aside : 0;
 }
 
 hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err)

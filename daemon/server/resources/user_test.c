@@ -22,10 +22,10 @@ static hac_user *add(hac_users *users, uid_t uid)
 
 static uint64_t take_all(hac_user *user, hacd_slot slot)
 {
-    uint64_t room = hac_user_available(user, slot, 0, 0);
-    assert_int_equal(hac_user_charge(user, slot, room + 1, NULL), HAC_REFUSED);
-    assert_int_equal(hac_user_charge(user, slot, room, NULL), HAC_OK);
-    return room;
+    uint64_t available = hac_user_available(user, slot, 0, 0);
+    assert_int_equal(hac_user_charge(user, slot, available + 1, NULL), HAC_REFUSED);
+    assert_int_equal(hac_user_charge(user, slot, available, NULL), HAC_OK);
+    return available;
 }
 
 /* A half, then 1/(n + 1) of what n others have left. */

@@ -129,16 +129,16 @@ void hac_job_failures_refused(hacd_job *job, const hac_dispatch *dispatch, const
 
 /* Why a job leaves a device: what its last task there did, and what the user can do. */
 static void describe_losses(const hacd_job *job, const hac_dispatch *dispatch, uint32_t losses,
-                            const char *how, char *ret, size_t room)
+                            const char *how, char *ret, size_t capacity)
 {
     if (dispatch->limit > 0)
-        snprintf(ret, room,
+        snprintf(ret, capacity,
                  "did not finish %s in the time limit of %.3g s, tried %u times; %s, or raise "
                  "task_deadline_minimum in hacd.yaml",
                  job->plan->tasks[dispatch->task].codelet, dispatch->limit, losses,
                  dispatch->users_pace ? "simplify the query" : "choose other devices");
     else
-        snprintf(ret, room, "lost %u of its executors, the last one %s", losses, how);
+        snprintf(ret, capacity, "lost %u of its executors, the last one %s", losses, how);
 }
 
 static bool may_wait(const hacd_job *job)

@@ -205,10 +205,10 @@ static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t 
         return NULL;
     }
     job_queue queue = {executor, job};
-    bool room =
+    bool fits =
         hac_plan_run_may_go(&job->run, job->plan, task_index, queued_pieces, &queue, ret_predecessor) &&
         hac_executor_has_room(executor, predicted);
-    return room && hac_fair_share_may(executors, executor, predicted) ? executor : NULL;
+    return fits && hac_fair_share_may(executors, executor, predicted) ? executor : NULL;
 }
 
 /* The codelet for that device. CPUs run host codelets, and so do devices whose kernels failed. */
@@ -623,8 +623,8 @@ static void record(hacd_job *job, const hac_dispatch *dispatch, double seconds, 
     if (run->n_records == HAC_JOB_RECORDS_MAX)
         return;
     if ((run->n_records & (run->n_records - 1)) == 0) { /* full at every power of two */
-        size_t room = run->n_records == 0 ? 1 : run->n_records * 2;
-        hac_run_record *records = reallocarray(run->records, room, sizeof *records);
+        size_t capacity = run->n_records == 0 ? 1 : run->n_records * 2;
+        hac_run_record *records = reallocarray(run->records, capacity, sizeof *records);
         if (records == NULL)
             return;
         run->records = records;

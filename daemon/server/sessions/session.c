@@ -297,13 +297,13 @@ static bool knows(const hac_session *session, uint32_t id)
 /* If this fails, the memfd is merely sent again. */
 static void learn(hac_session *session, uint32_t id)
 {
-    if (session->n_known == session->known_room) {
-        size_t room = session->known_room == 0 ? 16 : session->known_room * 2;
-        uint32_t *known = reallocarray(session->known, room, sizeof *known);
+    if (session->n_known == session->known_capacity) {
+        size_t capacity = session->known_capacity == 0 ? 16 : session->known_capacity * 2;
+        uint32_t *known = reallocarray(session->known, capacity, sizeof *known);
         if (known == NULL)
             return;
         session->known = known;
-        session->known_room = room;
+        session->known_capacity = capacity;
     }
     size_t at = position(session, id);
     memmove(session->known + at + 1, session->known + at, (session->n_known - at) * sizeof *session->known);
@@ -336,13 +336,13 @@ hac_pool_buffer *hac_session_buffer(const hac_session *session, uint32_t id)
 
 hac_status hac_session_hold(hac_session *session, hac_pool_buffer *buffer, hac_error *err)
 {
-    if (session->n_handles == session->handles_room) {
-        size_t room = session->handles_room == 0 ? 8 : session->handles_room * 2;
-        hac_pool_buffer **handles = reallocarray(session->handles, room, sizeof *handles);
+    if (session->n_handles == session->handles_capacity) {
+        size_t capacity = session->handles_capacity == 0 ? 8 : session->handles_capacity * 2;
+        hac_pool_buffer **handles = reallocarray(session->handles, capacity, sizeof *handles);
         if (handles == NULL)
             return hac_fail_no_memory(err);
         session->handles = handles;
-        session->handles_room = room;
+        session->handles_capacity = capacity;
     }
     session->handles[session->n_handles++] = buffer;
     return HAC_OK;

@@ -61,11 +61,11 @@ struct hac_session {
     unsigned pending; /* requests whose answers have to wait for a job's end, or for self-tests */
     size_t unread;    /* descriptors on their way to the client, charged to the user */
     uint32_t *known;  /* sorted ids of the buffers that the client has mapped */
-    size_t n_known, known_room;
+    size_t n_known, known_capacity;
     hac_link texts; /* that the client has not asked for to the end; the oldest first */
     unsigned n_texts;
     hac_pool_buffer **handles; /* buffers that it holds through hac_buffer_alloc */
-    size_t n_handles, handles_room;
+    size_t n_handles, handles_capacity;
 };
 
 /* Takes ownership of an accepted socket. Refuses a peer over its limit with a message. */

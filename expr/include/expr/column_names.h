@@ -12,6 +12,6 @@ HAC_MUST_USE hac_status hac_column_names_complete(hac_schema *schema, hac_error 
 
 /* Writes what the user should know about the made names, for example "the header's columns without a name, or
  * with one that repeats, are called column3, n_1". Nothing was made: an empty text. */
-void hac_column_names_note(const hac_schema *schema, char *ret, size_t room);
+void hac_column_names_note(const hac_schema *schema, char *ret, size_t capacity);
 
 #endif

@@ -30,11 +30,11 @@ void hac_machine_c_run(hac_machine_c *machine, const hac_batch *batch, hac_colum
 /*
  * For messages: runs the program on the batch again, and finds the value whose conversion failed in row `row`
  * with `state`: the text, or the number of an input column, that the failing operation or the conversions
- * before it were given. Writes it to `ret` as printable text of at most `room` - 1 bytes, text in quotes.
+ * before it were given. Writes it to `ret` as printable text of at most `capacity` - 1 bytes, text in quotes.
  * Returns false, with *ret empty, if no such value is known. Outputs of the last run become invalid.
  */
 bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, size_t row, uint8_t state,
-                                char *ret, size_t room);
+                                char *ret, size_t capacity);
 
 /* Runs a program without inputs. Returns the state of its first output; *ret has its value, and a string
  * points into the machine. For constant folding. */

@@ -41,7 +41,7 @@ static origin origin_of(const hac_machine_c *machine, const hac_batch *batch, co
     return slot < machine->program->n_registers ? origins[slot] : (origin){0};
 }
 
-static size_t print_text(const origin *o, char *ret, size_t room)
+static size_t print_text(const origin *o, char *ret, size_t capacity)
 {
     char text[64];
     size_t n = o->bytes < sizeof(text) ? o->bytes : sizeof(text) - 1;
@@ -51,21 +51,21 @@ static size_t print_text(const origin *o, char *ret, size_t room)
         if (text[i] == '\0')
             text[i] = '?';
     size_t kept = hac_utf8_copy_line(text, sizeof(text), text);
-    int printed = snprintf(ret, room, "'%.*s'%s", (int)kept, text, n < o->bytes ? "..." : "");
+    int printed = snprintf(ret, capacity, "'%.*s'%s", (int)kept, text, n < o->bytes ? "..." : "");
     return printed > 0 ? (size_t)printed : 0;
 }
 
 static bool print_origin(const origin *o, const hac_program *program, const hac_batch *batch, size_t row,
-                         char *ret, size_t room)
+                         char *ret, size_t capacity)
 {
     char text[HAC_PRINT_MAX];
     if (o->text != NULL)
-        return print_text(o, ret, room) < room;
+        return print_text(o, ret, capacity) < capacity;
     if (o->input == NULL || o->input->values == NULL || !hac_row_ok(o->input->states, row))
         return false;
     hac_value_type type = program->inputs[o->input - batch->columns];
     size_t n = hac_print_value(type, o->input->values, row, text);
-    return snprintf(ret, room, "%.*s", (int)n, text) < (int)room;
+    return snprintf(ret, capacity, "%.*s", (int)n, text) < (int)capacity;
 }
 
 /* Whether the operation gives its operand in another type, so that a failure behind it is one of the operand.
@@ -90,7 +90,7 @@ static bool fails_here(const hac_machine_c *machine, const hac_step *step, size_
 }
 
 bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, size_t row, uint8_t state,
-                                char *ret, size_t room)
+                                char *ret, size_t capacity)
 {
     hac_column none[HAC_PROGRAM_OUTPUTS_MAX];
     const hac_program *program = machine->program;
@@ -110,7 +110,7 @@ bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, 
             from = origin_of(machine, batch, origins, step->a, row);
         step->run(machine, step, batch->rows);
         found = step->operands == 1 && fails_here(machine, step, row, state) &&
-                print_origin(&from, program, batch, row, ret, room);
+                print_origin(&from, program, batch, row, ret, capacity);
         if (step->r < program->n_registers)
             origins[step->r] = converts(step->op) ? from : (origin){0};
     }

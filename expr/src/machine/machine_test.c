@@ -673,7 +673,7 @@ static void test_full_arena(void **state)
         test_column_set(&columns[1], HAC_REPR_STRING, row, row % 7 == 3 ? &ten : &empty);
     }
     for (size_t i = 0; i < 4; i++)
-        for (size_t room = 0; room < 140; room++) {
+        for (size_t capacity = 0; capacity < 140; capacity++) {
             hac_program *program = NULL;
             hac_machine_c *machine = NULL;
             hac_value_id a = hac_program_builder_input(builder, 0, test_type(HAC_REPR_STRING)),
@@ -683,7 +683,7 @@ static void test_full_arena(void **state)
                                        hac_program_builder_op(builder, makers[i], a, i == 0 ? 0 : b, c, 0),
                                        test_type(HAC_REPR_STRING));
             assert_int_equal(hac_program_builder_finish(builder, &program, NULL), HAC_OK);
-            assert_int_equal(hac_machine_c_new(program, room, &machine, NULL), HAC_OK);
+            assert_int_equal(hac_machine_c_new(program, capacity, &machine, NULL), HAC_OK);
             hac_column result;
             hac_batch batch = {100, 2, columns};
             hac_machine_c_run(machine, &batch, &result);
@@ -700,7 +700,7 @@ static void test_full_arena(void **state)
                     fits++;
                 }
             }
-            assert_int_equal(fits, room / 10);
+            assert_int_equal(fits, capacity / 10);
             hac_machine_c_free(machine);
             hac_program_free(program);
         }

@@ -68,15 +68,15 @@ static void make_name(name_set *set, size_t i, size_t first, uint32_t *next)
 
 hac_status hac_column_names_complete(hac_schema *schema, hac_error *err)
 {
-    size_t room = 16;
-    while (room < 2 * schema->n_fields)
-        room *= 2;
-    hac_autofree uint32_t *slots = calloc(room, sizeof *slots);
+    size_t capacity = 16;
+    while (capacity < 2 * schema->n_fields)
+        capacity *= 2;
+    hac_autofree uint32_t *slots = calloc(capacity, sizeof *slots);
     hac_autofree uint32_t *next = calloc(schema->n_fields + 1, sizeof *next);
     hac_autofree uint32_t *first = calloc(schema->n_fields + 1, sizeof *first); /* of the same name, + 1 */
     if (slots == NULL || next == NULL || first == NULL)
         return hac_fail_no_memory(err);
-    name_set set = {.schema = schema, .slots = slots, .mask = room - 1};
+    name_set set = {.schema = schema, .slots = slots, .mask = capacity - 1};
     for (size_t i = 0; i < schema->n_fields; i++) {
         if (schema->fields[i].name[0] == '\0')
             continue;
@@ -90,7 +90,7 @@ hac_status hac_column_names_complete(hac_schema *schema, hac_error *err)
     return HAC_OK;
 }
 
-void hac_column_names_note(const hac_schema *schema, char *ret, size_t room)
+void hac_column_names_note(const hac_schema *schema, char *ret, size_t capacity)
 {
     static const char begin[] = "the header's columns without a name, or with one that repeats, are called ";
     size_t made = 0, shown = 0, used = 0;
@@ -99,11 +99,11 @@ void hac_column_names_note(const hac_schema *schema, char *ret, size_t room)
     ret[0] = '\0';
     for (size_t i = 0; i < schema->n_fields && shown < 4; i++) {
         const char *name = schema->fields[i].name;
-        if (!schema->fields[i].made || used + strlen(name) + sizeof begin + 32 > room)
+        if (!schema->fields[i].made || used + strlen(name) + sizeof begin + 32 > capacity)
             continue;
-        used += (size_t)snprintf(ret + used, room - used, "%s%s", shown == 0 ? begin : ", ", name);
+        used += (size_t)snprintf(ret + used, capacity - used, "%s%s", shown == 0 ? begin : ", ", name);
         shown++;
     }
     if (shown > 0 && shown < made)
-        snprintf(ret + used, room - used, " and so on (%zu)", made);
+        snprintf(ret + used, capacity - used, " and so on (%zu)", made);
 }

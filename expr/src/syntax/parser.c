@@ -297,20 +297,21 @@ static hac_node *column(hac_parser *p)
 static hac_node *arguments(hac_parser *p, const char *name, size_t at, hac_node *first)
 {
     hac_node *args[64], **list = args;
-    size_t n = 0, room = sizeof args / sizeof *args;
+    size_t n = 0, capacity = sizeof args / sizeof *args;
     if (first != NULL)
         list[n++] = first;
     if (!is_symbol(p, ")")) {
         do {
-            if (n == room) {
-                hac_node **more = room < HAC_NODE_ARGS_MAX ? take_memory(p, room * 2 * sizeof *more) : NULL;
+            if (n == capacity) {
+                hac_node **more =
+                    capacity < HAC_NODE_ARGS_MAX ? take_memory(p, capacity * 2 * sizeof *more) : NULL;
                 if (more == NULL)
                     return p->status != HAC_OK
                                ? NULL
                                : fail_at(p, here(p), "a list of over %d values", HAC_NODE_ARGS_MAX);
                 memcpy(more, list, n * sizeof *more);
                 list = more;
-                room *= 2;
+                capacity *= 2;
             }
             if ((list[n++] = parse(p, OR)) == NULL)
                 return NULL;
@@ -523,12 +524,12 @@ static void to_lower(hac_parser *p, hac_node *node)
 {
     if (node->kind != HAC_NODE_LITERAL || node->type.kind != HAC_KIND_STRING)
         return;
-    size_t room = HAC_UTF8_CASE_GROWTH(node->literal.n_bytes);
-    char *lower = take_memory(p, room + 1);
+    size_t capacity = HAC_UTF8_CASE_GROWTH(node->literal.n_bytes);
+    char *lower = take_memory(p, capacity + 1);
     if (lower == NULL)
         return;
     node->literal.n_bytes = hac_utf8_case((const uint8_t *)node->literal.bytes, node->literal.n_bytes, false,
-                                          (uint8_t *)lower, room);
+                                          (uint8_t *)lower, capacity);
     node->literal.bytes = lower;
 }
 

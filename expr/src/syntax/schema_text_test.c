@@ -8,13 +8,13 @@
 #include "test_run.h"
 
 /* Prints name:type of every column, with names in brackets. */
-static void show(const hac_schema *schema, char *ret, size_t room)
+static void show(const hac_schema *schema, char *ret, size_t capacity)
 {
     char type[HAC_VALUE_TYPE_NAME_MAX];
     size_t used = 0;
     ret[0] = '\0';
-    for (size_t i = 0; i < schema->n_fields && used < room; i++)
-        used += (size_t)snprintf(ret + used, room - used, "[%s]%s ", schema->fields[i].name,
+    for (size_t i = 0; i < schema->n_fields && used < capacity; i++)
+        used += (size_t)snprintf(ret + used, capacity - used, "[%s]%s ", schema->fields[i].name,
                                  hac_value_type_name(schema->fields[i].type, type));
 }
 

@@ -201,13 +201,13 @@ static hac_status parse_work(const hac_args *args, hac_option_id id, uint32_t *r
 /* Joins the values of --null, which may be given several times. */
 static hac_status join_nulls(const hac_args *args, char ret[HAC_NULL_BYTES_MAX + 1], hac_error *err)
 {
-    size_t used = 0, room = HAC_NULL_BYTES_MAX + 1;
+    size_t used = 0, capacity = HAC_NULL_BYTES_MAX + 1;
     for (size_t i = 0; i < args->n_nulls; i++) {
-        int n = snprintf(ret + used, room - used, "%s%s", i > 0 ? "," : "", args->nulls[i]);
-        if ((size_t)n >= room - used)
+        int n = snprintf(ret + used, capacity - used, "%s%s", i > 0 ? "," : "", args->nulls[i]);
+        if ((size_t)n >= capacity - used)
             return hac_fail(err, HAC_INVALID,
                             "--null: the texts that stand for null have more than %zu bytes in all",
-                            room - 1);
+                            capacity - 1);
         used += (size_t)n;
     }
     return HAC_OK;

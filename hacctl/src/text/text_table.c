@@ -42,16 +42,16 @@ static size_t width(const char *s)
 
 static bool make_room(hac_text_table *table)
 {
-    if (table->broken || table->n_cells < table->room)
+    if (table->broken || table->n_cells < table->capacity)
         return !table->broken;
-    size_t room = table->room != 0 ? table->room * 2 : 64;
-    char **cells = reallocarray(table->cells, room, sizeof *cells);
+    size_t capacity = table->capacity != 0 ? table->capacity * 2 : 64;
+    char **cells = reallocarray(table->cells, capacity, sizeof *cells);
     if (cells == NULL) {
         table->broken = true;
         return false;
     }
     table->cells = cells;
-    table->room = room;
+    table->capacity = capacity;
     return true;
 }
 
@@ -133,7 +133,7 @@ void hac_text_table_clear(hac_text_table *table)
         free(table->cells[i]);
     free(table->cells);
     table->cells = NULL;
-    table->n_cells = table->room = 0;
+    table->n_cells = table->capacity = 0;
     table->broken = false;
 }
 

@@ -29,7 +29,7 @@ typedef struct hac_text_table {
     const hac_text_column *columns; /* borrowed */
     size_t n_columns;
     char **cells; /* row after row */
-    size_t n_cells, room;
+    size_t n_cells, capacity;
     bool broken;
 } hac_text_table;
 

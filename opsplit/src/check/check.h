@@ -61,7 +61,7 @@ typedef struct hac_op_context {
 /* A list that grows in the arena. */
 typedef struct hac_grow {
     void *data;
-    size_t n, room;
+    size_t n, capacity;
 } hac_grow;
 
 /* The prefix of names in an OP that is used. */
@@ -85,7 +85,7 @@ typedef struct hac_logic_checker {
     const hac_yaml_node *partition[HAC_LOGIC_VECTORS_MAX]; /* as written */
     bool written[HAC_LOGIC_VECTORS_MAX];                   /* some piece writes it */
     hac_dimension_key keys[HAC_LOGIC_DIMENSIONS_MAX];
-    size_t room_dimensions;
+    size_t dimensions_capacity;
 
     bool grew;      /* in this walk */
     unsigned quiet; /* > 0: problems are not reported */

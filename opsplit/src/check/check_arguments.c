@@ -12,13 +12,13 @@
 
 /* ---- one by one ---- */
 
-static const char *form_names(unsigned forms, char *ret, size_t room)
+static const char *form_names(unsigned forms, char *ret, size_t capacity)
 {
     size_t used = 0;
     ret[0] = '\0';
-    for (int i = HAC_VECTOR_NONE + 1; i < HAC_VECTOR_END && used < room; i++)
+    for (int i = HAC_VECTOR_NONE + 1; i < HAC_VECTOR_END && used < capacity; i++)
         if ((forms >> i & 1) != 0)
-            used += (size_t)snprintf(ret + used, room - used, "%s%s", used > 0 ? ", " : "",
+            used += (size_t)snprintf(ret + used, capacity - used, "%s%s", used > 0 ? ", " : "",
                                      hac_vector_template_get((hac_vector_template)i)->name);
     return ret;
 }
@@ -230,14 +230,14 @@ static hac_status read_argument(hac_piece_check *p, const hac_yaml_node *node, c
 
 /* ---- which are there ---- */
 
-static const char *argument_words(const hac_subop_info *subop, char *ret, size_t room)
+static const char *argument_words(const hac_subop_info *subop, char *ret, size_t capacity)
 {
     size_t used = 0;
     ret[0] = '\0';
-    for (const hac_subop_argument *a = subop->arguments; a->name != NULL && used < room; a++)
+    for (const hac_subop_argument *a = subop->arguments; a->name != NULL && used < capacity; a++)
         if ((a->flags & HAC_ARGUMENT_MADE) == 0)
-            used += (size_t)snprintf(ret + used, room - used, "%s ", a->name);
-    snprintf(ret + used, room - used, "device");
+            used += (size_t)snprintf(ret + used, capacity - used, "%s ", a->name);
+    snprintf(ret + used, capacity - used, "device");
     return ret;
 }
 

@@ -383,7 +383,7 @@ static uint64_t count_scalars(const hac_yaml_node *node)
     return n;
 }
 
-static hac_status room(hac_logic_checker *c, hac_logic_value *value, hac_kind kind, uint64_t n)
+static hac_status allocate(hac_logic_checker *c, hac_logic_value *value, hac_kind kind, uint64_t n)
 {
     value->value_bytes = n * hac_element_size(kind);
     value->values = hac_logic_alloc(c, value->value_bytes);
@@ -394,7 +394,7 @@ static hac_status build_plain(filler *f, const hac_yaml_node *node)
 {
     hac_logic_value *value = f->value;
     uint64_t n = value->rows * value->columns, one = hac_element_size(f->kind);
-    hac_status status = room(f->c, value, f->kind, n);
+    hac_status status = allocate(f->c, value, f->kind, n);
     if (status == HAC_OK)
         status = fill_list(f, node);
     for (uint64_t i = 1; status == HAC_OK && node->kind == HAC_YAML_SCALAR && i < n; i++)
@@ -428,7 +428,8 @@ static hac_status build_lists(filler *f, const hac_yaml_node *node)
     hac_logic_value *value = f->value;
     value->entries = count_scalars(node);
     value->offsets = hac_logic_alloc(f->c, (value->rows + 1) * sizeof *value->offsets);
-    hac_status status = value->offsets != NULL ? room(f->c, value, f->kind, value->entries) : HAC_NO_MEMORY;
+    hac_status status =
+        value->offsets != NULL ? allocate(f->c, value, f->kind, value->entries) : HAC_NO_MEMORY;
     size_t i = 0;
     for (const hac_yaml_node *row = node->first; row != NULL && status == HAC_OK; row = row->next, i++) {
         value->offsets[i + 1] = value->offsets[i] + row->count;
@@ -446,7 +447,7 @@ static hac_status build_pairs(filler *f, const hac_yaml_node *node)
     uint64_t n = indices->count, last = 0, at = 0, size = hac_element_size(f->kind);
     if (dense && value->rows > ROWS_MAX)
         return hac_logic_problem(f->c, node, "too many rows for a vector that has to be dense");
-    hac_status status = room(f->c, value, f->kind, dense ? value->rows : n);
+    hac_status status = allocate(f->c, value, f->kind, dense ? value->rows : n);
     value->entries = dense ? 0 : n;
     value->indices = dense ? NULL : hac_logic_alloc(f->c, n * sizeof *value->indices);
     if (status == HAC_OK && !dense && value->indices == NULL)
@@ -504,7 +505,7 @@ static hac_status build_matrix(filler *f, const hac_yaml_node *node)
     value->indices = hac_logic_alloc(f->c, value->entries * sizeof *value->indices);
     if (value->offsets == NULL || value->indices == NULL)
         return HAC_NO_MEMORY;
-    status = room(f->c, value, f->kind, value->entries);
+    status = allocate(f->c, value, f->kind, value->entries);
     uint64_t at = 0, row = 0;
     for (const hac_yaml_node *entry = entries->first; entry != NULL && status == HAC_OK;
          entry = entry->next) {

@@ -43,15 +43,15 @@ char *hac_logic_print(hac_logic_checker *c, const char *fmt, ...)
 
 void *hac_logic_grow(hac_logic_checker *c, hac_grow *list, size_t size)
 {
-    if (list->n == list->room) {
-        size_t room = list->room > 0 ? 2 * list->room : 8;
-        void *data = hac_logic_alloc(c, room * size);
+    if (list->n == list->capacity) {
+        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 8;
+        void *data = hac_logic_alloc(c, capacity * size);
         if (data == NULL)
             return NULL;
         if (list->n > 0)
             memcpy(data, list->data, list->n * size);
         list->data = data;
-        list->room = room;
+        list->capacity = capacity;
     }
     return (char *)list->data + list->n++ * size;
 }

@@ -496,26 +496,27 @@ static void test_iterations(void **state)
     }
 }
 
-static void random_piece(uint64_t which, const char *x, const char *y, const char *z, char *ret, size_t room)
+static void random_piece(uint64_t which, const char *x, const char *y, const char *z, char *ret,
+                         size_t capacity)
 {
     switch (which) {
     case 0:
-        snprintf(ret, room, "map: {expr: \"%s + %s\", out: %s}", x, y, z);
+        snprintf(ret, capacity, "map: {expr: \"%s + %s\", out: %s}", x, y, z);
         break;
     case 1:
-        snprintf(ret, room, "scan: {in: %s, out: %s}", x, z);
+        snprintf(ret, capacity, "scan: {in: %s, out: %s}", x, z);
         break;
     case 2:
-        snprintf(ret, room, "sort: {in: %s, out: %s}", x, z);
+        snprintf(ret, capacity, "sort: {in: %s, out: %s}", x, z);
         break;
     case 3:
-        snprintf(ret, room, "dot: {in: [%s, %s], out: s%s}", x, y, z);
+        snprintf(ret, capacity, "dot: {in: [%s, %s], out: s%s}", x, y, z);
         break;
     case 4:
-        snprintf(ret, room, "axpy: {a: 2, x: %s, y: %s, out: %s}", x, y, z);
+        snprintf(ret, capacity, "axpy: {a: 2, x: %s, y: %s, out: %s}", x, y, z);
         break;
     default:
-        snprintf(ret, room, "odd: {expr: \"%s * %s\", out: %s}", x, y, z);
+        snprintf(ret, capacity, "odd: {expr: \"%s * %s\", out: %s}", x, y, z);
     }
 }
 

@@ -308,9 +308,9 @@ static void steps(hac_text *out)
 /* ---- sections ---- */
 
 /* The table says what `false` means. */
-static const char *off_text(const hac_input_option *row, char *ret, size_t room)
+static const char *off_text(const hac_input_option *row, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "true by default; false: %s", row->help);
+    snprintf(ret, capacity, "true by default; false: %s", row->help);
     return ret;
 }
 

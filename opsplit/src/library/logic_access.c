@@ -81,12 +81,12 @@ const hac_yaml_node *hac_logic_field(const hac_yaml_node *map, const char *name)
     return NULL;
 }
 
-bool hac_logic_nth_word(const char *words, size_t i, char *ret, size_t room)
+bool hac_logic_nth_word(const char *words, size_t i, char *ret, size_t capacity)
 {
     for (const char *at = words; *at != '\0'; i--) {
         size_t length = strcspn(at, " ");
         if (i == 0) {
-            snprintf(ret, room, "%.*s", (int)length, at);
+            snprintf(ret, capacity, "%.*s", (int)length, at);
             return true;
         }
         at += length;

@@ -9,6 +9,6 @@
 /* The value of a key; NULL: it is not given. */
 const hac_yaml_node *hac_logic_field(const hac_yaml_node *map, const char *name);
 /* Copies the i-th of `words`, which are separated by blanks, to ret; false: there are not so many. */
-bool hac_logic_nth_word(const char *words, size_t i, char *ret, size_t room);
+bool hac_logic_nth_word(const char *words, size_t i, char *ret, size_t capacity);
 
 #endif

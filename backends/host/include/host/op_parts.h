@@ -18,10 +18,10 @@ HAC_MUST_USE hac_status hac_op_for_rows(uint64_t first, uint64_t count, uint64_t
 /* 64-byte aligned memory, never empty; NULL: out of memory. */
 void *hac_op_alloc(uint64_t n, uint64_t size);
 
-/* `n` elements of `v` from `first` on as numbers: a pointer into `v`, or to `room`, where they are
+/* `n` elements of `v` from `first` on as numbers: a pointer into `v`, or to `scratch`, where they are
  * widened. */
 const void *hac_op_numbers(const hac_op_vector *v, hac_op_number number, uint64_t first, uint64_t n,
-                           void *room);
+                           void *scratch);
 
 /* Element `i` of a vector of elements of `size` bytes. */
 static inline uint8_t *hac_op_at(const hac_op_vector *v, uint64_t i)

@@ -152,13 +152,13 @@ void hac_hash_pieces_clear(hac_hash_pieces *pieces)
 hac_status hac_hash_pieces_add(hac_hash_job *job, hac_hash_pieces *pieces, const uint64_t *pool,
                                uint64_t first, uint64_t n, hac_error *err)
 {
-    if (pieces->n + n > pieces->room) {
-        uint64_t room = (pieces->n + n) * 2;
-        const uint64_t **pairs = realloc(pieces->pairs, room * sizeof *pairs);
+    if (pieces->n + n > pieces->capacity) {
+        uint64_t capacity = (pieces->n + n) * 2;
+        const uint64_t **pairs = realloc(pieces->pairs, capacity * sizeof *pairs);
         if (pairs == NULL)
             return hac_fail_no_memory(err);
         pieces->pairs = pairs;
-        pieces->room = room;
+        pieces->capacity = capacity;
     }
     for (uint64_t p = first; p < first + n; p++) {
         const uint64_t *pair = pool + p * job->shape.stride;

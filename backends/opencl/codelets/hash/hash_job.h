@@ -183,7 +183,7 @@ typedef struct hac_hash_pieces {
     uint64_t **pools; /* owned */
     size_t n_pools;
     const uint64_t **pairs;
-    uint64_t n, room;
+    uint64_t n, capacity;
 } hac_hash_pieces;
 
 void hac_hash_pieces_clear(hac_hash_pieces *pieces);

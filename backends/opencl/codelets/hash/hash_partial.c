@@ -57,16 +57,16 @@ static void gather_values(const hac_table_column *c, const uint8_t *memory, cons
 
 static hac_status reserve_strings(hac_hash_partials *p, uint64_t bytes, hac_error *err)
 {
-    if (bytes <= p->strings_room)
+    if (bytes <= p->strings_capacity)
         return HAC_OK;
     if (bytes > UINT32_MAX)
         return hac_fail(err, HAC_UNSUPPORTED, "the keys of %d groups take more than 4 GiB", HAC_BATCH_ROWS);
-    uint64_t room = bytes > UINT32_MAX / 2 ? UINT32_MAX : bytes * 2;
-    uint8_t *strings = realloc(p->strings, room);
+    uint64_t capacity = bytes > UINT32_MAX / 2 ? UINT32_MAX : bytes * 2;
+    uint8_t *strings = realloc(p->strings, capacity);
     if (strings == NULL)
         return hac_fail_no_memory(err);
     p->strings = strings;
-    p->strings_room = room;
+    p->strings_capacity = capacity;
     return HAC_OK;
 }
 

@@ -33,7 +33,7 @@ struct hac_hash_partials {
     uint8_t *values, *states; /* of a batch */
     hac_column *columns, *outputs;
     uint8_t *strings;
-    uint64_t strings_room;
+    uint64_t strings_capacity;
 };
 
 /* Before the call the caller fills in the members above `groups_table`, except the results. */

@@ -146,11 +146,11 @@ static hac_status tables_init(simt_tables *t, hac_hash_job *job, hac_error *err)
         return status;
     uint64_t rows = job->max_rows < job->rows ? job->max_rows : job->rows;
     t->groups = groups_of(job, rows);
-    uint64_t local = f->local_memory / 2, room = local > LOCAL_RESERVED ? local - LOCAL_RESERVED : 0;
+    uint64_t local = f->local_memory / 2, capacity = local > LOCAL_RESERVED ? local - LOCAL_RESERVED : 0;
     uint64_t share = hac_hash_memory(job) / 4 / t->groups; /* of what is kept between launches */
-    room = room < share ? room : share;
+    capacity = capacity < share ? capacity : share;
     if (job->options.hot_keys)
-        t->sm_pairs = (uint32_t)(room / (job->shape.stride * 8));
+        t->sm_pairs = (uint32_t)(capacity / (job->shape.stride * 8));
     if (f->max_loop_iterations != 0) {
         uint64_t steps = f->max_loop_iterations / 2 / (hac_expr_plan_iterations(&job->plan) + SEARCH_STEPS);
         t->launch_rows = (steps == 0 ? 1 : steps) * t->groups * t->items;

@@ -178,20 +178,20 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void print_value(const hac_column *v, size_t row, char *ret, size_t room)
+static void print_value(const hac_column *v, size_t row, char *ret, size_t capacity)
 {
     hac_repr repr = hac_repr_of(v->type);
     const uint8_t *at = (const uint8_t *)v->values + row * hac_repr_size(repr);
     uint64_t words[2] = {0, 0};
     if (v->states != NULL && v->states[row] != HAC_ROW_OK) {
-        snprintf(ret, room, "null%u", v->states[row]);
+        snprintf(ret, capacity, "null%u", v->states[row]);
     } else if (repr == HAC_REPR_STRING) {
         hac_string_ref ref;
         memcpy(&ref, at, sizeof ref);
-        snprintf(ret, room, "'%.*s'", (int)ref.length, (const char *)v->bytes + ref.offset);
+        snprintf(ret, capacity, "'%.*s'", (int)ref.length, (const char *)v->bytes + ref.offset);
     } else {
         memcpy(words, at, hac_repr_size(repr));
-        snprintf(ret, room, "%llx:%llx", (unsigned long long)words[1], (unsigned long long)words[0]);
+        snprintf(ret, capacity, "%llx:%llx", (unsigned long long)words[1], (unsigned long long)words[0]);
     }
 }
 

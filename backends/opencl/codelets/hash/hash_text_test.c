@@ -127,7 +127,7 @@ typedef struct text_trial {
     uint64_t values[HAC_TASK_VALUES_MAX]; /* of the last aggregation */
 } text_trial;
 
-static uint8_t *room(uint64_t bytes)
+static uint8_t *new_memory(uint64_t bytes)
 {
     uint8_t *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     assert_non_null(memory);
@@ -169,9 +169,9 @@ static text_trial *trial_new(const text_table *t, const char *where, const char 
     p->partitions = PARTITIONS;
     p->seed = 77;
     p->inline_bytes = r->blob_bytes;
-    r->task.spans[0] = (hac_span){room(r->chunks * REGION), r->chunks * REGION};
+    r->task.spans[0] = (hac_span){new_memory(r->chunks * REGION), r->chunks * REGION};
     if (t->format == HAC_INPUT_CSV)
-        r->task.spans[1] = (hac_span){room(r->chunks * 8), (r->chunks * 8 + 63) / 64 * 64};
+        r->task.spans[1] = (hac_span){new_memory(r->chunks * 8), (r->chunks * 8 + 63) / 64 * 64};
     r->task.spans[2] = (hac_span){t->bytes, t->n};
     return r;
 }
@@ -205,7 +205,8 @@ static char *answer_of(text_trial *r, hac_device *device, bool hot, hac_error *e
     memcpy(r->values, result.values, sizeof r->values);
     assert_true(result.values[HAC_AGGREGATE_VALUE_NEEDED] <= REGION);
     hac_task merge = r->task, finish = r->task;
-    hac_span groups = {room(PARTITIONS * REGION), PARTITIONS * REGION}, out = {room(RESULT), RESULT};
+    hac_span groups = {new_memory(PARTITIONS * REGION), PARTITIONS * REGION},
+             out = {new_memory(RESULT), RESULT};
     merge.n_spans = finish.n_spans = 2;
     merge.count = PARTITIONS;
     merge.spans[1] = finish.spans[0] = groups;
@@ -368,7 +369,7 @@ static void test_known_count(void **state)
 {
     (void)state;
     hac_error err = HAC_ERROR_NONE;
-    text_table t = {.format = HAC_INPUT_WORDS, .bytes = (uint8_t *)room(4096)};
+    text_table t = {.format = HAC_INPUT_WORDS, .bytes = (uint8_t *)new_memory(4096)};
     t.n = (uint64_t)snprintf((char *)t.bytes, 4096, "to be or not to be, that is the to\nbe");
     for (int way = FIRST_STYLE; way <= LAST_WAY; way++) {
         hac_device *device = device_of(way);

@@ -142,26 +142,26 @@ static hac_status add_column(assembly *a, size_t i, hac_error *err)
 }
 
 /* Opens the window. A device that copies takes the pieces from where they lie. */
-static hac_status open_assembled(const assembly *a, uint64_t room, hac_hash_view *view, hac_error *err)
+static hac_status open_assembled(const assembly *a, uint64_t capacity, hac_hash_view *view, hac_error *err)
 {
     hac_windows *windows = &a->job->windows;
-    if (a->at > room) /* offsets have changed since */
+    if (a->at > capacity) /* offsets have changed since */
         return hac_fail(err, HAC_FAILED, "the offsets of a string column are not in order");
     if (!a->job->facts->host_memory)
-        return hac_windows_open_pieces(windows, a->pieces, a->n, room, &view->mem, err);
-    view->copy = hac_hash_alloc(room);
+        return hac_windows_open_pieces(windows, a->pieces, a->n, capacity, &view->mem, err);
+    view->copy = hac_hash_alloc(capacity);
     if (view->copy == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < a->n; i++)
         memcpy(view->copy + a->pieces[i].at, a->pieces[i].data, a->pieces[i].bytes);
-    return hac_windows_open(windows, view->copy, room, HAC_READ, &view->mem, err);
+    return hac_windows_open(windows, view->copy, capacity, HAC_READ, &view->mem, err);
 }
 
 static hac_status open_copy(hac_hash_job *job, uint64_t first, uint64_t rows, hac_hash_view *view,
                             hac_error *err)
 {
-    uint64_t room = hac_hash_view_bytes(job, rows) + characters_of(job, first, rows);
-    if (room > job->facts->max_allocation)
+    uint64_t capacity = hac_hash_view_bytes(job, rows) + characters_of(job, first, rows);
+    if (capacity > job->facts->max_allocation)
         return hac_fail(err, HAC_UNSUPPORTED, "a chunk of %llu rows does not fit the device's memory",
                         (unsigned long long)rows);
     view->offsets = hac_hash_alloc(offsets_bytes(job, rows));
@@ -172,7 +172,7 @@ static hac_status open_copy(hac_hash_job *job, uint64_t first, uint64_t rows, ha
     hac_status status = HAC_OK;
     for (size_t i = 0; status == HAC_OK && i < job->n_columns; i++)
         status = add_column(&a, i, err);
-    return status == HAC_OK ? open_assembled(&a, room, view, err) : status;
+    return status == HAC_OK ? open_assembled(&a, capacity, view, err) : status;
 }
 
 hac_status hac_hash_view_open(hac_hash_job *job, uint64_t first, uint64_t rows, hac_hash_view *ret,

@@ -306,15 +306,15 @@ static void put_counts(const hac_op_request *r, uint64_t first, uint64_t n)
 }
 
 static hac_status reduce_chunk(hac_device *device, const hac_op_request *r, uint64_t first, uint64_t n,
-                               uint8_t *room, hac_error *err)
+                               uint8_t *scratch, hac_error *err)
 {
     const hac_op_vector *like = hac_op_program_like(r, 1);
     unsigned function = r->call.function;
     reduced x = {.x = r->v[1].values, .from = first, .n = n, .kind = r->v[1].kind};
     uint32_t failure;
     if (r->program != NULL) {
-        x = (reduced){.x = room, .n = n, .kind = r->program->outputs[0].type.kind};
-        HAC_OP_TRY(hac_op_eval_kernel(device, r, 1, first, n, room, x.kind, false, err));
+        x = (reduced){.x = scratch, .n = n, .kind = r->program->outputs[0].type.kind};
+        HAC_OP_TRY(hac_op_eval_kernel(device, r, 1, first, n, scratch, x.kind, false, err));
     } else if (function == HAC_OP_PRODUCTS) {
         x.y = r->v[2].values;
     }
@@ -335,19 +335,19 @@ hac_status hac_op_kernels_reduce(hac_device *device, hac_op_request *r, uint64_t
                                  hac_error *err)
 {
     uint64_t step = hac_op_chunk(hac_device_get_facts(device), 8, HAC_OP_BLOCK);
-    hac_autofree uint8_t *room = NULL;
+    hac_autofree uint8_t *scratch = NULL;
     if (r->call.a > 0) /* factors are rare: squares have left the range of f64 */
         return hac_op_do_reduce(r, values, n_values, err);
     if (r->program != NULL) {
         step = step < HAC_OP_EVAL_ROWS ? step : HAC_OP_EVAL_ROWS;
-        room = hac_op_alloc(step < r->count ? step : r->count, 8);
-        if (room == NULL)
+        scratch = hac_op_alloc(step < r->count ? step : r->count, 8);
+        if (scratch == NULL)
             return hac_fail_no_memory(err);
         HAC_OP_TRY(hac_op_bind_constants(r, err));
     }
     for (uint64_t at = 0; at < r->count; at += step)
-        HAC_OP_TRY(
-            reduce_chunk(device, r, r->first + at, r->count - at < step ? r->count - at : step, room, err));
+        HAC_OP_TRY(reduce_chunk(device, r, r->first + at, r->count - at < step ? r->count - at : step,
+                                scratch, err));
     return HAC_OK;
 }
 
@@ -363,9 +363,10 @@ hac_status hac_op_kernels_combine(hac_device *device, hac_op_request *r, uint64_
     function = function == HAC_OP_LARGEST                         ? HAC_OP_MAX
                : function == HAC_OP_MIN || function == HAC_OP_MAX ? function
                                                                   : HAC_OP_SUM;
-    uint64_t n = p->rows, room_rows = hac_op_blocks(n, HAC_OP_BLOCK);
-    hac_autofree uint8_t *room = hac_op_alloc(room_rows, p->size), *next = hac_op_alloc(room_rows, p->size);
-    if (room == NULL || next == NULL)
+    uint64_t n = p->rows, scratch_rows = hac_op_blocks(n, HAC_OP_BLOCK);
+    hac_autofree uint8_t *scratch = hac_op_alloc(scratch_rows, p->size),
+                         *next = hac_op_alloc(scratch_rows, p->size);
+    if (scratch == NULL || next == NULL)
         return hac_fail_no_memory(err);
     reduced x = {.x = p->values, .n = n, .kind = p->kind};
     while (x.n > 1) {
@@ -374,9 +375,9 @@ hac_status hac_op_kernels_combine(hac_device *device, hac_op_request *r, uint64_
         if (failure != HAC_OP_NO_FAILURE)
             return hac_op_fail_sum(err, p, "partials", failure);
         x.n = hac_op_blocks(x.n, HAC_OP_BLOCK);
-        memcpy(room, next, x.n * p->size);
-        x.x = room;
+        memcpy(scratch, next, x.n * p->size);
+        x.x = scratch;
     }
-    memcpy(r->v[0].values, room, p->size);
+    memcpy(r->v[0].values, scratch, p->size);
     return HAC_OK;
 }

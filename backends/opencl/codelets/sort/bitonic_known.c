@@ -31,7 +31,7 @@ static void sample_free(bitonic_sample *s)
     free(s->final);
 }
 
-static void *room(uint64_t bytes)
+static void *new_memory(uint64_t bytes)
 {
     return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
@@ -51,9 +51,9 @@ static uint64_t key_at(const bitonic_sample *s, const uint8_t *keys, uint64_t i)
 static hac_status sample_fill(bitonic_sample *s, hac_error *err)
 {
     s->wide = hac_type_size(s->type) == 8;
-    s->in = room(s->m * hac_type_size(s->type));
-    s->work = room(s->m * hac_bitonic_item_bytes(s->type, s->index));
-    s->final = room(s->m * 8);
+    s->in = new_memory(s->m * hac_type_size(s->type));
+    s->work = new_memory(s->m * hac_bitonic_item_bytes(s->type, s->index));
+    s->final = new_memory(s->m * 8);
     if (s->in == NULL || s->work == NULL || s->final == NULL)
         return hac_fail_no_memory(err);
     for (uint64_t i = 0; i < s->m; i++) {

@@ -57,8 +57,8 @@ static hac_status view_open(hac_bitonic_job *job, hac_bitonic_view *view, hac_sp
         return hac_device_open_window(job->device, view->data - skipped, view->bytes + skipped, view->access,
                                       &view->mem, err);
     }
-    uint64_t room = (view->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    view->copy = aligned_alloc(ALIGNMENT, room);
+    uint64_t capacity = (view->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    view->copy = aligned_alloc(ALIGNMENT, capacity);
     if (view->copy == NULL)
         return hac_fail_no_memory(err);
     if (view->access & HAC_READ)

@@ -76,7 +76,7 @@ static uint64_t scratch_items(const leaf *l, uint64_t items)
     return hac_radix_ceil(slots > items ? slots : items, ALIGNMENT);
 }
 
-static hac_status leaf_args(leaf *l, const leaf_bucket *buckets, uint32_t n, cl_mem data, uint64_t room,
+static hac_status leaf_args(leaf *l, const leaf_bucket *buckets, uint32_t n, cl_mem data, uint64_t capacity,
                             uint64_t groups, cl_mem *ret_jobs, hac_error *err)
 {
     const hac_key_order *o = &l->job.order.order;
@@ -85,12 +85,12 @@ static hac_status leaf_args(leaf *l, const leaf_bucket *buckets, uint32_t n, cl_
     hac_status status;
     void *list = (void *)(uintptr_t)buckets;
     TRY(hac_radix_open(&l->job, list, n * sizeof *buckets, HAC_READ, &jobs, err));
-    TRY(hac_device_scratch(l->job.device, 0, groups * room * l->job.p.key_bytes, &scratch, err));
+    TRY(hac_device_scratch(l->job.device, 0, groups * capacity * l->job.p.key_bytes, &scratch, err));
     TRY(hac_kernel_arg_mem(l->kernel, 0, data, err));
     TRY(hac_kernel_arg_mem(l->kernel, 1, jobs, err));
     TRY(hac_kernel_arg_u32(l->kernel, 2, n, err));
     TRY(hac_kernel_arg_mem(l->kernel, 3, scratch, err));
-    TRY(hac_kernel_arg_u64(l->kernel, 4, room, err));
+    TRY(hac_kernel_arg_u64(l->kernel, 4, capacity, err));
     for (unsigned i = 0; i < 4; i++)
         TRY(hac_radix_key_arg(&l->job, l->kernel, 5 + i, masks[i], err));
     *ret_jobs = jobs;
@@ -106,9 +106,9 @@ static hac_status sort_by_kernel(leaf *l, const leaf_bucket *buckets, uint32_t n
         return HAC_OK;
     for (uint32_t i = 0; i < n; i++)
         max = buckets[i].items > max ? buckets[i].items : max;
-    uint64_t room = scratch_items(l, max);
+    uint64_t capacity = scratch_items(l, max);
     uint64_t bytes = min(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation),
-             fit = bytes / (room * hac_radix_widest(&l->job.p));
+             fit = bytes / (capacity * hac_radix_widest(&l->job.p));
     fit = fit == 0 ? 1 : fit;
     hac_status status;
     for (uint32_t done = 0; done < n;) {
@@ -119,10 +119,11 @@ static hac_status sort_by_kernel(leaf *l, const leaf_bucket *buckets, uint32_t n
         /* windows begin at 64-byte boundaries */
         memcpy(l->launched, buckets + done, part * sizeof *buckets);
         cl_mem jobs;
-        TRY(leaf_args(l, l->launched, part, data, room, groups, &jobs, err));
+        TRY(leaf_args(l, l->launched, part, data, capacity, groups, &jobs, err));
         if (l->job.p.index_bytes != 0) {
             cl_mem scratch;
-            TRY(hac_device_scratch(l->job.device, 1, groups * room * l->job.p.index_bytes, &scratch, err));
+            TRY(hac_device_scratch(l->job.device, 1, groups * capacity * l->job.p.index_bytes, &scratch,
+                                   err));
             TRY(hac_kernel_arg_mem(l->kernel, 10, index, err));
             TRY(hac_kernel_arg_mem(l->kernel, 11, scratch, err));
         }

@@ -7,7 +7,7 @@
 #include "names.h"
 #include "schema.h"
 
-#define NAME_ROOM 96
+#define NAME_CAPACITY 96
 
 /* ---- reading --------------------------------------------------------------------------------------------
  */
@@ -175,25 +175,25 @@ static const char *const logical_names[] = {
     [HAC_PARQUET_LOGICAL_GEOMETRY] = "GEOMETRY",   [HAC_PARQUET_LOGICAL_GEOGRAPHY] = "GEOGRAPHY",
     [HAC_PARQUET_LOGICAL_OTHER] = "not known here"};
 
-static void name_annotation(const hac_parquet_element *e, char ret[NAME_ROOM])
+static void name_annotation(const hac_parquet_element *e, char ret[NAME_CAPACITY])
 {
     static const char *const units[] = {"?", "MILLIS", "MICROS", "NANOS"};
     const char *unit = units[e->unit <= HAC_PARQUET_UNIT_NANOS ? e->unit : 0];
     const char *zone = e->utc ? "UTC" : "local";
     switch (e->logical) {
     case HAC_PARQUET_LOGICAL_DECIMAL:
-        snprintf(ret, NAME_ROOM, "DECIMAL(%d,%d)", (int)e->precision, (int)e->scale);
+        snprintf(ret, NAME_CAPACITY, "DECIMAL(%d,%d)", (int)e->precision, (int)e->scale);
         return;
     case HAC_PARQUET_LOGICAL_TIME:
     case HAC_PARQUET_LOGICAL_TIMESTAMP:
-        snprintf(ret, NAME_ROOM, "%s(%s,%s)", e->logical == HAC_PARQUET_LOGICAL_TIME ? "TIME" : "TIMESTAMP",
-                 unit, zone);
+        snprintf(ret, NAME_CAPACITY, "%s(%s,%s)",
+                 e->logical == HAC_PARQUET_LOGICAL_TIME ? "TIME" : "TIMESTAMP", unit, zone);
         return;
     case HAC_PARQUET_LOGICAL_INTEGER:
-        snprintf(ret, NAME_ROOM, "INTEGER(%d,%s)", e->bits, e->is_signed ? "signed" : "unsigned");
+        snprintf(ret, NAME_CAPACITY, "INTEGER(%d,%s)", e->bits, e->is_signed ? "signed" : "unsigned");
         return;
     default:
-        snprintf(ret, NAME_ROOM, "%s", logical_names[e->logical]);
+        snprintf(ret, NAME_CAPACITY, "%s", logical_names[e->logical]);
     }
 }
 
@@ -340,7 +340,7 @@ static bool take_type(const hac_parquet_element *e, hac_parquet_leaf *leaf)
 /* Formats a text in the arena; NULL: no memory. */
 static HAC_PRINTF(2, 3) const char *keep_text(hac_arena *arena, const char *fmt, ...)
 {
-    char text[2 * NAME_ROOM];
+    char text[2 * NAME_CAPACITY];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
@@ -353,7 +353,7 @@ static HAC_PRINTF(2, 3) const char *keep_text(hac_arena *arena, const char *fmt,
 
 bool hac_parquet_element_type(const hac_parquet_element *element, hac_parquet_leaf *leaf, hac_arena *arena)
 {
-    char annotation[NAME_ROOM];
+    char annotation[NAME_CAPACITY];
     if (element->logical != HAC_PARQUET_LOGICAL_NONE) {
         name_annotation(element, annotation);
         leaf->logical = keep_text(arena, "%s", annotation);

@@ -69,10 +69,10 @@ static hac_source_place place_of(const hac_task *task)
 static void put_result(const hac_task *task, const void *data, size_t bytes, hac_task_result *result)
 {
     bool is_inline = task->spans[0].bytes == 0;
-    uint64_t room = is_inline ? HAC_INLINE_MAX : task->spans[0].bytes;
-    if (bytes <= room && bytes > 0)
+    uint64_t capacity = is_inline ? HAC_INLINE_MAX : task->spans[0].bytes;
+    if (bytes <= capacity && bytes > 0)
         memcpy(is_inline ? result->inline_out : task->spans[0].data, data, bytes);
-    if (is_inline && bytes <= room)
+    if (is_inline && bytes <= capacity)
         result->inline_out_bytes = bytes;
     result->values[0] = 0;
     result->values[1] = bytes;

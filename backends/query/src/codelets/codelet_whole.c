@@ -12,8 +12,8 @@
 #include "results/distinct_counts.h"
 #include "results/group_rows.h"
 
-#define FIRST_ROOM   (UINT64_C(1) << 16)
-#define TABLE_MEMORY (UINT64_C(1) << 29) /* the source is at most 1 MiB */
+#define FIRST_CAPACITY (UINT64_C(1) << 16)
+#define TABLE_MEMORY   (UINT64_C(1) << 29) /* the source is at most 1 MiB */
 
 /* ---- query.footer ---- */
 
@@ -96,7 +96,7 @@ typedef hac_status (*write_rows)(void *context, hac_rows_writer *writer, hac_err
 static hac_status write_to_memory(write_rows write, void *context, uint64_t seed, uint8_t **ret,
                                   uint64_t *ret_bytes, hac_error *err)
 {
-    for (uint64_t capacity = FIRST_ROOM;;) {
+    for (uint64_t capacity = FIRST_CAPACITY;;) {
         hac_rows_writer writer;
         hac_autofree uint8_t *region = aligned_alloc(64, capacity);
         if (region == NULL)
@@ -207,10 +207,10 @@ static hac_status make_rows(hac_query_task *t, row_counts *counts, uint8_t **ret
 }
 
 /* Stores the result: inline if there is no span. */
-static uint8_t *result_room(const hac_task *task, hac_task_result *result, uint64_t *ret_room)
+static uint8_t *result_memory(const hac_task *task, hac_task_result *result, uint64_t *ret_capacity)
 {
     bool is_inline = task->spans[0].bytes == 0;
-    *ret_room = is_inline ? HAC_INLINE_MAX : task->spans[0].bytes;
+    *ret_capacity = is_inline ? HAC_INLINE_MAX : task->spans[0].bytes;
     return is_inline ? result->inline_out : task->spans[0].data;
 }
 
@@ -232,7 +232,7 @@ static hac_status finish_whole(const hac_task *task, hac_query_task *t, hac_task
     hac_rows_reader reader;
     row_counts counts = {0};
     uint64_t capacity;
-    uint8_t *to = result_room(task, result, &capacity);
+    uint8_t *to = result_memory(task, result, &capacity);
     hac_status status = make_rows(t, &counts, &region, &bytes, err);
     if (status != HAC_OK)
         return status;

@@ -7,7 +7,7 @@
 #include "expr/distinct_query.h"
 #include "results/group_rows.h"
 
-#define FIRST_ROOM (UINT64_C(64) << 10)
+#define FIRST_CAPACITY (UINT64_C(64) << 10)
 
 typedef struct finish_worker {
     hac_group_table *table;
@@ -52,7 +52,7 @@ static hac_status merge_part(const finish_job *j, finish_worker *w, uint32_t par
 /* Enlarges the memory until the rows fit. */
 static hac_status write_part(finish_job *j, finish_worker *w, uint64_t part, hac_error *err)
 {
-    for (uint64_t capacity = FIRST_ROOM;;) {
+    for (uint64_t capacity = FIRST_CAPACITY;;) {
         hac_rows_writer writer;
         j->parts[part] = aligned_alloc(64, capacity);
         if (j->parts[part] == NULL)

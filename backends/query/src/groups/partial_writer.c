@@ -441,7 +441,7 @@ static void append_plain(hac_partial_writer *w, const uint8_t *const *values, si
 /* ---- rows ---- */
 
 /* Adds rows up to the end of the run. */
-static uint64_t run_room(const hac_partial_writer *w)
+static uint64_t run_capacity(const hac_partial_writer *w)
 {
     return w->rule.probe - w->probed % w->rule.probe;
 }
@@ -475,7 +475,7 @@ hac_status hac_partial_add(hac_partial_writer *w, const hac_column *columns, siz
         status = hac_group_keep_pass(w->table, columns, rows, &columns, &rows, err);
     w->rows_read += rows;
     for (size_t from = 0, n; status == HAC_OK && from < rows; from += n) {
-        uint64_t capacity = w->windows ? HAC_PARTIAL_WINDOW - w->rows : run_room(w);
+        uint64_t capacity = w->windows ? HAC_PARTIAL_WINDOW - w->rows : run_capacity(w);
         n = rows - from < capacity ? rows - from : (size_t)capacity;
         const hac_column *part = n == rows ? columns : part_of(w, columns, from);
         if (w->windows) {
@@ -507,7 +507,7 @@ hac_status hac_partial_add_plain(hac_partial_writer *w, const uint8_t *const *va
     w->rows_read += rows;
     for (size_t from = 0, n; status == HAC_OK && from < rows; from += n) {
         const uint8_t *part[HAC_FIXED_COLUMNS];
-        uint64_t capacity = w->windows ? HAC_PARTIAL_WINDOW : run_room(w);
+        uint64_t capacity = w->windows ? HAC_PARTIAL_WINDOW : run_capacity(w);
         n = rows - from < capacity ? rows - from : (size_t)capacity;
         for (size_t c = 0; c < w->n_columns; c++)
             part[c] = values[c] + from * w->columns[c].stored;

@@ -125,12 +125,12 @@ static const uint8_t *region_of(const hac_result_parts *parts, uint64_t number)
 /* Copies the header of a part, checked. */
 static hac_status header_of(const hac_result_parts *parts, uint64_t number, part_header *ret, hac_error *err)
 {
-    uint64_t room = parts->region_bytes - sizeof *ret;
+    uint64_t capacity = parts->region_bytes - sizeof *ret;
     if (parts->region_bytes >= sizeof *ret) {
         memcpy(ret, region_of(parts, number), sizeof *ret);
         if (ret->magic == PART_MAGIC && ret->seed == parts->seed && ret->number == number &&
-            ret->bytes <= room && aligned(ret->bytes) <= room &&
-            ret->described <= room - aligned(ret->bytes) && ret->rows < INT64_MAX)
+            ret->bytes <= capacity && aligned(ret->bytes) <= capacity &&
+            ret->described <= capacity - aligned(ret->bytes) && ret->rows < INT64_MAX)
             return HAC_OK;
     }
     return hac_fail(err, HAC_INVALID, "part %llu of the result is damaged, or not there",

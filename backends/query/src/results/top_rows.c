@@ -9,18 +9,18 @@
 #include "finish_internal.h"
 #include "row_runs.h"
 
-#define FIRST_ROOM   (UINT64_C(64) << 10)
-#define WAITING_MIN  64 /* rows beyond the limit that are worth sorting */
-#define COLUMN_BYTES ((16 + 1) * HAC_BATCH_ROWS)
+#define FIRST_CAPACITY (UINT64_C(64) << 10)
+#define WAITING_MIN    64 /* rows beyond the limit that are worth sorting */
+#define COLUMN_BYTES   ((16 + 1) * HAC_BATCH_ROWS)
 
 static hac_status make_memory(hac_top_rows *top, hac_error *err)
 {
-    top->region = aligned_alloc(64, FIRST_ROOM);
-    top->spare = aligned_alloc(64, FIRST_ROOM);
+    top->region = aligned_alloc(64, FIRST_CAPACITY);
+    top->spare = aligned_alloc(64, FIRST_CAPACITY);
     top->batch = aligned_alloc(64, (top->query->outputs.n_fields + 1) * COLUMN_BYTES);
     if (top->region == NULL || top->spare == NULL || top->batch == NULL)
         return hac_fail_no_memory(err);
-    top->capacity = top->spare_capacity = FIRST_ROOM;
+    top->capacity = top->spare_capacity = FIRST_CAPACITY;
     top->all = *top->query;
     top->all.n_visible = top->query->outputs.n_fields;
     hac_row_keys_init(top->query, NULL, &top->keys);

@@ -25,7 +25,7 @@ typedef struct hac_measured_piece {
 /* All zero: an empty history. */
 typedef struct hac_plan_history {
     hac_measured_piece *pieces; /* owned */
-    size_t n_pieces, room;
+    size_t n_pieces, capacity;
     size_t next;       /* when the history is full: number of pieces that replaced older ones */
     uint64_t left_out; /* number of pieces that are not kept */
     char devices[HAC_DEVICES_MAX][HAC_PLAN_NAME_MAX];

@@ -52,8 +52,8 @@ typedef enum hac_round_stage {
     HAC_ROUND_ROWS       /* without aggregation: turns splits into rows */
 } hac_round_stage;
 
-#define HAC_ROUND_SPLITS_MAX 4
-#define HAC_ROUND_ROOM_MAX   1024 /* maximum number of chunks whose partials wait for a merge */
+#define HAC_ROUND_SPLITS_MAX   4
+#define HAC_ROUND_CAPACITY_MAX 1024 /* maximum number of chunks whose partials wait for a merge */
 
 /* The place of a split in a file. */
 typedef struct hac_round_file {
@@ -72,7 +72,7 @@ typedef struct hac_query_round {
     uint64_t set_bytes;                  /* bytes of the largest data set */
     uint64_t generation;                 /* number of carries written so far, plus 1 */
     uint64_t held;                       /* number of chunks whose partials wait for a merge */
-    uint64_t room;                       /* capacity of the buffer of partials, in chunks */
+    uint64_t capacity;                   /* capacity of the buffer of partials, in chunks */
     uint64_t region;                     /* bytes of a chunk's region in that buffer */
     uint32_t partitions;                 /* the same in all rounds */
     uint64_t carry;        /* bytes of a partition's region in the carry; 0: there is no carry */
@@ -176,13 +176,13 @@ typedef struct hac_round_memory {
 uint32_t hac_round_partitions(const hac_query_spec *spec, const hac_round_memory *memory);
 
 /*
- * Sets `partitions`, `region` and `room` of spec->round for a new buffer of partials. The regions are as
+ * Sets `partitions`, `region` and `capacity` of spec->round for a new buffer of partials. The regions are as
  * large as the largest partial so far, or a guess. There are so many regions that a carry, which reads and
  * writes all groups, is rare. HAC_REFUSED: the next split does not fit spec->memory.
  */
 HAC_MUST_USE hac_status hac_round_fit(hac_query_spec *spec, const hac_round_memory *memory, hac_error *err);
 
-/* The next step of a job whose buffer of partials has the `region` and `room` of spec->round.
+/* The next step of a job whose buffer of partials has the `region` and `capacity` of spec->round.
  * HAC_ROUND_AGGREGATE: the partials of the next split fit. HAC_ROUND_CARRY: the partials in the buffer have
  * to be merged first. HAC_ROUND_NONE: the job needs another buffer. */
 hac_round_stage hac_round_next(const hac_query_spec *spec, const hac_round_memory *memory);
@@ -216,10 +216,10 @@ uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions);
 /*
  * Whether a piece that ended well did all the work that its task's units say; else its time says nothing of
  * them: rows up to a limit are a small part of the input, and what outgrows its region or result stops there.
- * `values` are its report's (base/query_layout.h); `result_room`: bytes of the result's buffer, 0: it comes
- * in the message.
+ * `values` are its report's (base/query_layout.h); `result_capacity`: bytes of the result's buffer, 0: it
+ * comes in the message.
  */
-bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_room,
+bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_capacity,
                        const uint64_t *values, size_t n_values);
 
 /* Whether rows in an order are made in parts (query.order, query.join). With little memory they are not:

@@ -178,15 +178,16 @@ static void find_prices(const planning *p, const hac_op_spec *op, uint32_t mask,
 }
 
 /* "cpu.0 1.20 ms, gpu.0 0.40 ms", up to a few of them. */
-static void list_prices(const planning *p, const price_list *prices, uint32_t mask, char *ret, size_t room)
+static void list_prices(const planning *p, const price_list *prices, uint32_t mask, char *ret,
+                        size_t capacity)
 {
     int used = 0;
     unsigned n = 0;
     ret[0] = '\0';
     for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES && n < 4; d++) {
-        if (!(mask >> d & 1) || (size_t)used >= room)
+        if (!(mask >> d & 1) || (size_t)used >= capacity)
             continue;
-        used += snprintf(ret + used, room - (size_t)used, "%s%s %.3g ms%s", n++ == 0 ? "" : ", ",
+        used += snprintf(ret + used, capacity - (size_t)used, "%s%s %.3g ms%s", n++ == 0 ? "" : ", ",
                          p->machine->devices[d].name, prices->seconds[d] * 1e3,
                          prices->source[d] == HAC_PRICE_ASSUMED ? " (a guess)" : "");
     }
@@ -327,13 +328,13 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
 /* ---- rule and pin ---- */
 
 /* The processor type that the rule names, and in words why. */
-static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, char *ret_why, size_t room)
+static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, char *ret_why, size_t capacity)
 {
     uint64_t threshold = spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD;
     bool is_float = op->type == HAC_TYPE_F32 || op->type == HAC_TYPE_F64;
     bool is_large = op->memory >= threshold;
     const char *kind = is_float == is_large ? "cpu" : "gpu";
-    snprintf(ret_why, room, "rule: %s, %.3g MiB %s %.3g MiB: %s", is_float ? "float" : "integer",
+    snprintf(ret_why, capacity, "rule: %s, %.3g MiB %s %.3g MiB: %s", is_float ? "float" : "integer",
              (double)op->memory / 0x1p20, is_large ? "≥" : "<", (double)threshold / 0x1p20, kind);
     return kind;
 }

@@ -36,15 +36,15 @@ void hac_device_set_form(const hac_machine *machine, const uint32_t *machine_ind
 }
 
 void hac_device_set_name(const hac_machine *machine, const hac_device_set *set, bool any, char *name,
-                         size_t room, int used)
+                         size_t capacity, int used)
 {
     if (set->n > NAMED_DEVICES) {
-        snprintf(name + used, room - (size_t)used, " on %s%zu devices", any ? "one of " : "", set->n);
+        snprintf(name + used, capacity - (size_t)used, " on %s%zu devices", any ? "one of " : "", set->n);
         return;
     }
     const char *between = any ? " or " : " + ";
-    for (size_t d = 0; d < set->n && (size_t)used < room; d++)
-        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : between,
+    for (size_t d = 0; d < set->n && (size_t)used < capacity; d++)
+        used += snprintf(name + used, capacity - (size_t)used, "%s%s", d == 0 ? " on " : between,
                          machine->devices[set->machine_index[d]].name);
 }
 

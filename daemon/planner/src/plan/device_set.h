@@ -23,7 +23,7 @@ void hac_device_set_form(const hac_machine *machine, const uint32_t *machine_ind
 /* Appends " on cpu.0 + cpu.1", or the number of devices of larger sets, to a candidate's name of `used`
  * bytes. `any`: one device of the set does the work (" on cpu.0 or cpu.1"). */
 void hac_device_set_name(const hac_machine *machine, const hac_device_set *set, bool any, char *name,
-                         size_t room, int used);
+                         size_t capacity, int used);
 
 /* Candidates, in the order in which they were priced. */
 typedef struct hac_candidates {

@@ -5,37 +5,37 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *hac_format_seconds(double seconds, char *text, size_t room)
+const char *hac_format_seconds(double seconds, char *text, size_t capacity)
 {
     if (seconds < 1e-3)
-        snprintf(text, room, "%.3g µs", seconds * 1e6);
+        snprintf(text, capacity, "%.3g µs", seconds * 1e6);
     else if (seconds < 1)
-        snprintf(text, room, "%.3g ms", seconds * 1e3);
+        snprintf(text, capacity, "%.3g ms", seconds * 1e3);
     else
-        snprintf(text, room, "%.4g s", seconds);
+        snprintf(text, capacity, "%.4g s", seconds);
     return text;
 }
 
-const char *hac_format_count(double count, char *text, size_t room)
+const char *hac_format_count(double count, char *text, size_t capacity)
 {
     if (count >= 1e9)
-        snprintf(text, room, "%.3g G", count / 1e9);
+        snprintf(text, capacity, "%.3g G", count / 1e9);
     else if (count >= 1e6)
-        snprintf(text, room, "%.3g M", count / 1e6);
+        snprintf(text, capacity, "%.3g M", count / 1e6);
     else if (count >= 1e4)
-        snprintf(text, room, "%.3g k", count / 1e3);
+        snprintf(text, capacity, "%.3g k", count / 1e3);
     else
-        snprintf(text, room, "%.4g ", count);
+        snprintf(text, capacity, "%.4g ", count);
     return text;
 }
 
-const char *hac_format_bytes(double bytes, char *text, size_t room)
+const char *hac_format_bytes(double bytes, char *text, size_t capacity)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     size_t unit = 0;
     for (; bytes >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
         bytes /= 1024;
-    snprintf(text, room, bytes < 999.5 ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
+    snprintf(text, capacity, bytes < 999.5 ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
     return text;
 }
 
@@ -57,14 +57,15 @@ double hac_sort_memory_ratio(const hac_plan *plan)
     return strcmp(plan->flow, "sort") == 0 && input > 0 ? (double)hac_plan_memory(plan) / input : 0;
 }
 
-const char *hac_task_label(const hac_plan_task *task, char *text, size_t room)
+const char *hac_task_label(const hac_plan_task *task, char *text, size_t capacity)
 {
     const char *stage = task->stage != NULL ? task->stage : task->codelet;
     if (task->step_first == 0 || task->step_last < task->step_first)
-        snprintf(text, room, "%s", stage);
+        snprintf(text, capacity, "%s", stage);
     else if (task->step_first == task->step_last)
-        snprintf(text, room, "%s %" PRIu32, strcmp(stage, "steps") == 0 ? "step" : stage, task->step_first);
+        snprintf(text, capacity, "%s %" PRIu32, strcmp(stage, "steps") == 0 ? "step" : stage,
+                 task->step_first);
     else
-        snprintf(text, room, "%s %" PRIu32 "–%" PRIu32, stage, task->step_first, task->step_last);
+        snprintf(text, capacity, "%s %" PRIu32 "–%" PRIu32, stage, task->step_first, task->step_last);
     return text;
 }

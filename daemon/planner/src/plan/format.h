@@ -7,14 +7,14 @@
 
 #include "planner/plan.h"
 
-/* "12.3 ms", "61 µs", "2.04 s" into `room` bytes; returns text. */
-const char *hac_format_seconds(double seconds, char *text, size_t room);
+/* "12.3 ms", "61 µs", "2.04 s" into `capacity` bytes; returns text. */
+const char *hac_format_seconds(double seconds, char *text, size_t capacity);
 
 /* "48.3 M", "1.2 G" of items or items/s. */
-const char *hac_format_count(double count, char *text, size_t room);
+const char *hac_format_count(double count, char *text, size_t capacity);
 
 /* "512 B", "48.3 MiB". */
-const char *hac_format_bytes(double bytes, char *text, size_t room);
+const char *hac_format_bytes(double bytes, char *text, size_t capacity);
 
 /* "input", "result" or "work memory". */
 const char *hac_format_role(hac_buffer_role role);
@@ -23,6 +23,6 @@ const char *hac_format_role(hac_buffer_role role);
 double hac_sort_memory_ratio(const hac_plan *plan);
 
 /* "block 1–105", "scatter": what the task does, in a few words. */
-const char *hac_task_label(const hac_plan_task *task, char *text, size_t room);
+const char *hac_task_label(const hac_plan_task *task, char *text, size_t capacity);
 
 #endif

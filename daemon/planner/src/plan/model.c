@@ -480,7 +480,7 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static bool read_escaped(const char *in, char *out, size_t room)
+static bool read_escaped(const char *in, char *out, size_t capacity)
 {
     size_t n = 0;
     for (; *in != '\0'; in++) {
@@ -492,7 +492,7 @@ static bool read_escaped(const char *in, char *out, size_t room)
             c = (char)(high * 16 + low);
             in += 2;
         }
-        if (c == '\0' || n + 1 >= room)
+        if (c == '\0' || n + 1 >= capacity)
             return false;
         out[n++] = c;
     }

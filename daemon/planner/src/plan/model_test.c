@@ -360,9 +360,9 @@ static void test_wrong_lines(void **state)
     }
     char line[1024];
     memset(line, 'x', sizeof line);
-    for (int room = 0; room < 2; room++) { /* a device's key that has just, or just not, room */
-        snprintf(line + 160 - room, sizeof line - 160, "\tc\tu32\talone\t1:1");
-        assert_int_equal(read_one(line, &t), (size_t)room);
+    for (int fits = 0; fits < 2; fits++) { /* a device's key that has just, or just not, room */
+        snprintf(line + 160 - fits, sizeof line - 160, "\tc\tu32\talone\t1:1");
+        assert_int_equal(read_one(line, &t), (size_t)fits);
         memset(line, 'x', sizeof line);
     }
 }

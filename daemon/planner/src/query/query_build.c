@@ -200,7 +200,7 @@ hac_status hac_query_lacks_groups(const hac_query_spec *spec, uint64_t region, u
 }
 
 /* Bytes of a chunk's region that leave the result its part of the memory. */
-static uint64_t region_room(const hac_query_spec *spec, uint64_t chunks)
+static uint64_t region_limit(const hac_query_spec *spec, uint64_t chunks)
 {
     return (uint64_t)((double)hac_query_memory(spec) * PARTIALS_PART) / chunks / 64 * 64;
 }
@@ -212,14 +212,14 @@ static uint64_t with_slack(uint64_t region)
 
 bool hac_query_rows_fit(const hac_query_spec *spec, uint64_t region, uint64_t chunks)
 {
-    return region <= INT64_MAX / 2 && with_slack(region) <= region_room(spec, chunks);
+    return region <= INT64_MAX / 2 && with_slack(region) <= region_limit(spec, chunks);
 }
 
 /* Regions of rows. They are cut to what there is room for: rows that do not fit are counted all the same, and
  * so it is known how much memory they need (rows_seen). */
 static hac_status fit_rows(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
 {
-    uint64_t max = region_room(spec, sizes->chunks);
+    uint64_t max = region_limit(spec, sizes->chunks);
     sizes->passes = 1;
     if (!spec->rows_seen) {
         uint64_t wanted =
@@ -240,7 +240,7 @@ static hac_status fit_rows(const hac_query_spec *spec, hac_query_sizes *sizes, h
 /* Sets region and passes so that all partials fit their part of the memory. */
 static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
 {
-    uint64_t max = region_room(spec, sizes->chunks);
+    uint64_t max = region_limit(spec, sizes->chunks);
     bool known = spec->region > 0;
     uint64_t whole = known ? spec->region + spec->region / 16 : hac_query_guess_region(spec, sizes);
     sizes->passes = spec->passes > 0 ? spec->passes : 1;
@@ -289,9 +289,9 @@ static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes,
     sizes->group_region =
         hac_query_group_region(sizes->passes == 1 && guess < all ? guess : all, sizes->partitions);
     if (sizes->passes > 1) {
-        uint64_t room = (uint64_t)((double)hac_query_memory(spec) * GROUPS_PART) / regions / 64 * 64;
+        uint64_t capacity = (uint64_t)((double)hac_query_memory(spec) * GROUPS_PART) / regions / 64 * 64;
         uint64_t min = hac_query_group_region(0, sizes->partitions);
-        sizes->group_region = clamp(sizes->group_region, min, room > min ? room : min);
+        sizes->group_region = clamp(sizes->group_region, min, capacity > min ? capacity : min);
     }
     if (sizes->group_region < spec->group_region)
         sizes->group_region = align(spec->group_region, 64);

@@ -45,7 +45,7 @@ uint32_t hac_query_threads(const hac_machine *machine, const uint32_t *devices, 
 const char *hac_query_codelet(const hac_query_spec *spec, hac_query_strategy strategy);
 
 /* What the models of a codelet are kept under: formats differ too much to share one. */
-void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t room);
+void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t capacity);
 
 /* `host`: the devices that run host codelets. */
 HAC_MUST_USE hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spec,

@@ -7,9 +7,9 @@
 
 #include "base/query_layout.h"
 
-void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t room)
+void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t capacity)
 {
-    snprintf(ret, room, "%s.%s", codelet, spec->format != NULL ? spec->format : "table");
+    snprintf(ret, capacity, "%s.%s", codelet, spec->format != NULL ? spec->format : "table");
 }
 
 static void add_device(hac_plan *plan, const hac_machine *machine, uint32_t index, double capability,

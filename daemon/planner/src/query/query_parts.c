@@ -88,7 +88,7 @@ void hac_query_set_parts(hac_plan *plan, uint64_t rows)
     }
 }
 
-bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_room,
+bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_capacity,
                        const uint64_t *values, size_t n_values)
 {
     uint64_t second = n_values > 1 ? values[1] : 0;
@@ -101,7 +101,7 @@ bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, ui
         return second <= HAC_PARAMS(hac_query_params, task)->group_region;
     if (strcmp(name, "query.finish") == 0 || strcmp(name, "query.gather") == 0 ||
         strcmp(name, "query.join") == 0)
-        return result_room == 0 || second <= result_room;
+        return result_capacity == 0 || second <= result_capacity;
     return true;
 }
 

@@ -160,11 +160,11 @@ static void make_set(const query_planning *p, hac_query_strategy strategy, hac_d
 /* ---- candidates ---- */
 
 static void name_candidate(const query_planning *p, hac_query_strategy strategy, const hac_device_set *set,
-                           char *name, size_t room)
+                           char *name, size_t capacity)
 {
     static const char *const names[] = {"one task", "rows", "host", "device", "host and device"};
-    hac_device_set_name(p->machine, set, strategy == HAC_QUERY_WHOLE, name, room,
-                        snprintf(name, room, "%s", names[strategy]));
+    hac_device_set_name(p->machine, set, strategy == HAC_QUERY_WHOLE, name, capacity,
+                        snprintf(name, capacity, "%s", names[strategy]));
 }
 
 /* Whether the device is to aggregate even if the host is faster. */

@@ -843,7 +843,7 @@ static void test_did_all(void **state)
     static const struct {
         const char *codelet;
         bool ends_early;
-        uint64_t region, room, second;
+        uint64_t region, capacity, second;
         bool all;
     } cases[] = {
         {"query.rows", false, 0, 0, 5, true},        {"query.rows", true, 0, 0, 5, false},
@@ -858,7 +858,7 @@ static void test_did_all(void **state)
         hac_plan_task task = {.codelet = cases[i].codelet};
         const uint64_t values[2] = {7, cases[i].second};
         HAC_EDIT_PARAMS(hac_query_params, &task)->group_region = cases[i].region;
-        assert_int_equal(hac_query_did_all(&spec, &task, cases[i].room, values, 2), cases[i].all);
+        assert_int_equal(hac_query_did_all(&spec, &task, cases[i].capacity, values, 2), cases[i].all);
     }
     hac_query_spec spec = {0};
     hac_plan_task task = {.codelet = "query.merge"};

@@ -65,23 +65,25 @@ hac_status hac_round_fit(hac_query_spec *spec, const hac_round_memory *memory, h
     if (region > min)
         return hac_query_lacks_memory(spec, (double)region * (double)sets / PARTIALS_PART, err);
     uint64_t wanted = memory->carry > PARTIALS_BYTES ? memory->carry : PARTIALS_BYTES;
-    uint64_t room = (wanted < max ? wanted : max) / region;
-    room = room > sets ? room : sets;
+    uint64_t capacity = (wanted < max ? wanted : max) / region;
+    capacity = capacity > sets ? capacity : sets;
     round->region = region;
-    round->room = room < HAC_ROUND_ROOM_MAX ? room : sets > HAC_ROUND_ROOM_MAX ? sets : HAC_ROUND_ROOM_MAX;
+    round->capacity = capacity < HAC_ROUND_CAPACITY_MAX ? capacity
+                      : sets > HAC_ROUND_CAPACITY_MAX   ? sets
+                                                        : HAC_ROUND_CAPACITY_MAX;
     return HAC_OK;
 }
 
 hac_round_stage hac_round_next(const hac_query_spec *spec, const hac_round_memory *memory)
 {
     const hac_query_round *round = &spec->round;
-    bool room = memory->sets <= round->room && memory->held <= round->room - memory->sets;
+    bool fits = memory->sets <= round->capacity && memory->held <= round->capacity - memory->sets;
     /* once it is known how little they need, many more fit the same memory; what carries take wants more */
     bool wasteful = round->region > 2 * wanted_region(spec, memory);
     bool small = spec->region > round->region;
-    bool seldom = memory->held == 0 && memory->carry > 2 * round->region * round->room &&
-                  round->room < HAC_ROUND_ROOM_MAX && memory->carry < partials_memory(spec);
-    if (room && !wasteful && !small && !seldom)
+    bool seldom = memory->held == 0 && memory->carry > 2 * round->region * round->capacity &&
+                  round->capacity < HAC_ROUND_CAPACITY_MAX && memory->carry < partials_memory(spec);
+    if (fits && !wasteful && !small && !seldom)
         return HAC_ROUND_AGGREGATE;
     return memory->held > 0 ? HAC_ROUND_CARRY : HAC_ROUND_NONE;
 }
@@ -91,13 +93,13 @@ uint64_t hac_round_group_region(const hac_query_spec *spec, const hac_round_memo
     const hac_query_round *round = &spec->round;
     uint64_t partials = memory->held * (memory->needed < round->region ? memory->needed : round->region);
     uint64_t wanted = align(carried, 64) + hac_query_group_region(partials, round->partitions);
-    uint64_t taken = round->region * round->room + memory->carry, all = hac_query_memory(spec);
-    uint64_t room = taken < all ? (uint64_t)((double)(all - taken) * GROUPS_PART) : 0;
+    uint64_t taken = round->region * round->capacity + memory->carry, all = hac_query_memory(spec);
+    uint64_t limit = taken < all ? (uint64_t)((double)(all - taken) * GROUPS_PART) : 0;
     uint64_t min = hac_query_group_region(0, round->partitions);
-    room = room / round->partitions / 64 * 64;
-    if (room < min)
-        room = min;
-    return wanted < room ? wanted : room;
+    limit = limit / round->partitions / 64 * 64;
+    if (limit < min)
+        limit = min;
+    return wanted < limit ? wanted : limit;
 }
 
 uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask)
@@ -136,7 +138,7 @@ void hac_query_round_sizes(const hac_query_spec *spec, uint32_t threads, hac_que
     const hac_query_round *round = &spec->round;
     bool adds = round->stage == HAC_ROUND_AGGREGATE;
     *ret = (hac_query_sizes){.chunk = round->set_bytes > 0 ? round->set_bytes : 1,
-                             .chunks = adds ? round->room : round->held,
+                             .chunks = adds ? round->capacity : round->held,
                              .region = round->region,
                              .partitions = round->partitions > 0 ? round->partitions : 1,
                              .passes = 1,
@@ -225,7 +227,7 @@ static hac_status add_aggregate(hac_query_building *b, hac_error *err)
 {
     hac_status status = add_splits(b, err);
     if (status == HAC_OK)
-        status = add_partials(b, b->spec->round.room, err);
+        status = add_partials(b, b->spec->round.capacity, err);
     b->plan->result_buffer = b->partials; /* likewise */
     return status == HAC_OK ? add_sets(b, b->spec->round.held, err) : status;
 }

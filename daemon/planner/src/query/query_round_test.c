@@ -34,7 +34,7 @@ static hac_query_spec new_spec(size_t splits, uint32_t sets)
     spec.round.set_bytes = MIB;
     spec.round.generation = 3;
     spec.round.held = 5;
-    spec.round.room = 100;
+    spec.round.capacity = 100;
     spec.round.region = 64 * KIB;
     spec.round.partitions = 256;
     spec.round.carry = 8 * KIB;
@@ -269,11 +269,11 @@ static void test_sizes(void **state)
     hac_round_memory memory = {.sets = 16, .set_bytes = MIB};
     hac_query_spec spec = fit(UINT64_C(4) << 30, &memory);
     assert_in_range(spec.round.region, MIB, 4 * MIB); /* a guess: twice what groups are made of */
-    assert_in_range(spec.round.room, 64, HAC_ROUND_ROOM_MAX);
+    assert_in_range(spec.round.capacity, 64, HAC_ROUND_CAPACITY_MAX);
     assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_AGGREGATE);
-    memory.held = spec.round.room - 15;
+    memory.held = spec.round.capacity - 15;
     assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_CARRY);
-    memory.held = spec.round.room - 16;
+    memory.held = spec.round.capacity - 16;
     memory.needed = spec.round.region / 5 * 4;
     assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_AGGREGATE);
     memory.needed = 10 * KIB; /* so little: a buffer of as many bytes takes far more of them */
@@ -282,7 +282,7 @@ static void test_sizes(void **state)
     assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_NONE);
     spec = fit(UINT64_C(4) << 30, &memory);
     assert_in_range(spec.round.region, 10 * KIB, 20 * KIB);
-    assert_int_equal(spec.round.room, HAC_ROUND_ROOM_MAX);
+    assert_int_equal(spec.round.capacity, HAC_ROUND_CAPACITY_MAX);
     assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_AGGREGATE);
     spec.region = 40 * KIB; /* what a chunk would have needed */
     memory.held = 1;
@@ -297,9 +297,9 @@ static void test_carry_sizes(void **state)
     (void)state;
     hac_round_memory memory = {.sets = 16, .set_bytes = MIB, .needed = MIB, .carry = UINT64_C(1) << 30};
     hac_query_spec spec = fit(UINT64_C(8) << 30, &memory);
-    assert_in_range(spec.round.region * spec.round.room, 900 * MIB, 1024 * MIB);
+    assert_in_range(spec.round.region * spec.round.capacity, 900 * MIB, 1024 * MIB);
     spec = fit(UINT64_C(1) << 30, &memory);
-    assert_in_range(spec.round.region * spec.round.room, 350 * MIB, 410 * MIB);
+    assert_in_range(spec.round.region * spec.round.capacity, 350 * MIB, 410 * MIB);
     memory.held = 20;
     uint64_t region = hac_round_group_region(&spec, &memory, 3 * KIB);
     assert_int_equal(region % 64, 0);
@@ -319,7 +319,7 @@ static void test_little_memory(void **state)
     assert_non_null(strstr(err.message, "memory"));
     memory.sets = 1;
     assert_int_equal(hac_round_fit(&spec, &memory, &err), HAC_OK);
-    assert_true(spec.round.room >= 1);
+    assert_true(spec.round.capacity >= 1);
 }
 
 /* The tasks of a split, the time of all of them. */

@@ -28,15 +28,15 @@ static hac_measured_piece *next_place(hac_plan_history *history)
         history->left_out++;
         return &history->pieces[FIRST_PIECES + history->next++ % (HAC_HISTORY_PIECES - FIRST_PIECES)];
     }
-    if (history->n_pieces == history->room) {
-        size_t room = history->room == 0 ? 4 : 2 * history->room;
-        hac_measured_piece *grown = reallocarray(history->pieces, room, sizeof(*grown));
+    if (history->n_pieces == history->capacity) {
+        size_t capacity = history->capacity == 0 ? 4 : 2 * history->capacity;
+        hac_measured_piece *grown = reallocarray(history->pieces, capacity, sizeof(*grown));
         if (grown == NULL) {
             history->left_out++;
             return NULL;
         }
         history->pieces = grown;
-        history->room = room;
+        history->capacity = capacity;
     }
     return &history->pieces[history->n_pieces++];
 }

@@ -25,9 +25,9 @@ static hac_plan *plan_of(uint64_t items, size_t devices)
 }
 
 /* Every task of the plan, one after the other, a millisecond each. */
-static size_t run_of(const hac_plan *plan, hac_run_record *ret, size_t room)
+static size_t run_of(const hac_plan *plan, hac_run_record *ret, size_t capacity)
 {
-    size_t n = plan->n_tasks < room ? plan->n_tasks : room;
+    size_t n = plan->n_tasks < capacity ? plan->n_tasks : capacity;
     for (size_t i = 0; i < n; i++)
         ret[i] = (hac_run_record){.task = (uint32_t)i,
                                   .start = 1e-3 * (double)i,

@@ -184,19 +184,19 @@ static double part_of_sort(const weaver *w, uint32_t device, uint64_t items, uin
 /* Models of bitonic.steps and bitonic.merge are kept by the kind of work: ":first" what begins with blocks,
  * ":lone" what has steps one by one, ":rest"; and by the steps of a merge pass. */
 static void name_model(const weaver *w, const hac_plan_task *task, pass kind, uint32_t device, char *name,
-                       size_t room)
+                       size_t capacity)
 {
     uint32_t steps = task->step_last - task->step_first + 1;
     double weight = kind == STEPS ? steps_weight(w, device, task->step_first, task->step_last) : 0;
     if (kind == MERGE)
-        snprintf(name, room, "%s:%u", task->codelet,
+        snprintf(name, capacity, "%s:%u", task->codelet,
                  (steps + merge_passes(w, device, steps) - 1) / merge_passes(w, device, steps));
     else if (kind == STEPS && task->step_first == 1 && weight < 1 + steps)
-        snprintf(name, room, "%s:first", task->codelet);
+        snprintf(name, capacity, "%s:first", task->codelet);
     else if (kind == STEPS)
-        snprintf(name, room, "%s:%s", task->codelet, weight >= HAC_SINGLE_STEP ? "lone" : "rest");
+        snprintf(name, capacity, "%s:%s", task->codelet, weight >= HAC_SINGLE_STEP ? "lone" : "rest");
     else
-        snprintf(name, room, "%s", task->codelet);
+        snprintf(name, capacity, "%s", task->codelet);
 }
 
 static void set_spans(const weaver *w, hac_plan_task *task, range r, uint32_t s0)

@@ -106,22 +106,22 @@ static hac_status find_eligible(sort_planning *p, hac_error *err)
 /* ---- candidates ---- */
 
 static void name_candidate(const sort_planning *p, algorithm a, hac_sort_scheme scheme,
-                           const hac_device_set *set, char *name, size_t room)
+                           const hac_device_set *set, char *name, size_t capacity)
 {
-    int used = snprintf(name, room, "%s", algorithm_names[a]);
+    int used = snprintf(name, capacity, "%s", algorithm_names[a]);
     if (a == BITONIC)
-        used += snprintf(name + used, room - (size_t)used, "%s",
+        used += snprintf(name + used, capacity - (size_t)used, "%s",
                          scheme == HAC_SCHEME_NONE    ? ", no split,"
                          : scheme == HAC_SCHEME_AUTO  ? "" /* all of them */
                          : scheme == HAC_SCHEME_UPPER ? " upper"
                          : scheme == HAC_SCHEME_LOWER ? " lower"
                                                       : " proportional");
-    hac_device_set_name(p->machine, set, a == SMALL, name, room, used);
+    hac_device_set_name(p->machine, set, a == SMALL, name, capacity, used);
 }
 
 /* Whether the bytes that each task touches fit into the memory of its device, for devices with memory of
  * their own. Range tasks always fit: they are divided, and their codelets move a window over their data. */
-static bool fits(const hac_machine *machine, const hac_plan *plan, char *reason, size_t room)
+static bool fits(const hac_machine *machine, const hac_plan *plan, char *reason, size_t capacity)
 {
     for (size_t t = 0; t < plan->n_tasks; t++) {
         const hac_plan_task *task = &plan->tasks[t];
@@ -133,7 +133,7 @@ static bool fits(const hac_machine *machine, const hac_plan *plan, char *reason,
             bool here = task->device_mask >> d & 1;
             if (!here || device->host_memory || device->memory == 0 || bytes <= device->memory)
                 continue;
-            snprintf(reason, room, "%s needs %.2f GiB on %s, which has %.2f", task->codelet,
+            snprintf(reason, capacity, "%s needs %.2f GiB on %s, which has %.2f", task->codelet,
                      (double)bytes / GIB, device->name, (double)device->memory / GIB);
             return false;
         }
@@ -193,16 +193,16 @@ static bool guarded(const sort_planning *p, const hac_device_set *set)
 
 /* The names of the model in which hac_sort_learn records the plan's time. They depend on the set of devices,
  * in any order, and on the kind of work. */
-static void name_set(const hac_machine *machine, const hac_plan *plan, char *key, size_t key_room,
-                     char *codelet, size_t codelet_room)
+static void name_set(const hac_machine *machine, const hac_plan *plan, char *key, size_t key_scratch,
+                     char *codelet, size_t codelet_capacity)
 {
     uint64_t sum = 0;
     for (size_t d = 0; d < plan->n_devices; d++) {
         const char *one = machine->devices[plan->devices[d].machine_index].key;
         sum += XXH3_64bits(one, strlen(one));
     }
-    snprintf(key, key_room, "%zu devices %016" PRIx64, plan->n_devices, sum);
-    snprintf(codelet, codelet_room, "set.%s%s", plan->sort.algorithm,
+    snprintf(key, key_scratch, "%zu devices %016" PRIx64, plan->n_devices, sum);
+    snprintf(codelet, codelet_capacity, "set.%s%s", plan->sort.algorithm,
              hac_plan_find_buffer(plan, "index") >= 0 ? ".index" : "");
 }
 

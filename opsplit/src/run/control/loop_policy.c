@@ -173,7 +173,7 @@ hac_status hac_loop_land(hac_logic_run_state *run, hac_status status, hac_error 
     return status;
 }
 
-static void describe_value(hac_kind kind, const uint8_t *at, char *ret, size_t room)
+static void describe_value(hac_kind kind, const uint8_t *at, char *ret, size_t capacity)
 {
     double wide;
     float narrow;
@@ -182,30 +182,30 @@ static void describe_value(hac_kind kind, const uint8_t *at, char *ret, size_t r
     memcpy(&wide, at, kind == HAC_KIND_F64 ? sizeof wide : 0);
     memcpy(&narrow, at, kind == HAC_KIND_F32 ? sizeof narrow : 0);
     if (kind == HAC_KIND_F64)
-        snprintf(ret, room, "%.9g", wide);
+        snprintf(ret, capacity, "%.9g", wide);
     else if (kind == HAC_KIND_F32)
-        snprintf(ret, room, "%.9g", (double)narrow);
+        snprintf(ret, capacity, "%.9g", (double)narrow);
     else if (kind == HAC_KIND_I64 || kind == HAC_KIND_I32)
-        snprintf(ret, room, "%" PRId64,
+        snprintf(ret, capacity, "%" PRId64,
                  kind == HAC_KIND_I32 ? (int64_t)(int32_t)(uint32_t)bits : (int64_t)bits);
     else
-        snprintf(ret, room, "%" PRIu64, bits);
+        snprintf(ret, capacity, "%" PRIu64, bits);
 }
 
 /* "residual = 0.0012" */
 static void describe_condition(const hac_logic_run_state *run, const hac_logic_expression *expression,
-                               const uint64_t *bits, char *ret, size_t room)
+                               const uint64_t *bits, char *ret, size_t capacity)
 {
     int used = 0;
     ret[0] = '\0';
-    for (size_t i = 0; i < expression->n_vectors && used >= 0 && (size_t)used < room; i++) {
+    for (size_t i = 0; i < expression->n_vectors && used >= 0 && (size_t)used < capacity; i++) {
         const hac_run_vector *v = &run->vectors[expression->vectors[i]];
         char value[32];
         if (v->memory == NULL || v->operand.rows != 1 || !hac_run_is_whole(v))
             continue;
         const void *at = bits != NULL ? (const void *)&bits[i] : hac_run_data(v) + v->operand.values;
         describe_value((hac_kind)v->operand.kind, at, value, sizeof value);
-        used += snprintf(ret + used, room - (size_t)used, "%s%s = %s", used > 0 ? ", " : "",
+        used += snprintf(ret + used, capacity - (size_t)used, "%s%s = %s", used > 0 ? ", " : "",
                          run->logic->vectors[expression->vectors[i]].name, value);
     }
 }

@@ -82,14 +82,14 @@ static hac_status collect(hac_logic_run_state *run, const char *name, hac_run_ve
     if (status != HAC_OK)
         return status;
     uint64_t bytes = in->operand.rows * in->operand.columns * hac_op_element_size(in->operand.kind);
-    uint64_t room = out->operand.columns * hac_op_element_size(out->operand.kind);
-    if (bytes != room || in->operand.kind != out->operand.kind)
+    uint64_t capacity = out->operand.columns * hac_op_element_size(out->operand.kind);
+    if (bytes != capacity || in->operand.kind != out->operand.kind)
         return hac_fail(err, HAC_FAILED, "iteration %" PRIu64 " left %s with another size than the first",
                         row, name);
     status = hac_run_gather(run, in, err);
     if (status == HAC_OK)
-        memcpy(hac_run_data(out) + out->operand.values + row * room, hac_run_data(in) + in->operand.values,
-               bytes);
+        memcpy(hac_run_data(out) + out->operand.values + row * capacity,
+               hac_run_data(in) + in->operand.values, bytes);
     return status;
 }
 

@@ -86,8 +86,8 @@ hac_status hac_run_wait(hac_error *err)
 
 size_t hac_run_log_bytes_left(const hac_logic_run_state *run)
 {
-    size_t room = HAC_RUN_MESSAGE_MAX - run->graph->bytes;
-    return room < HAC_OPS_LOG_MAX ? room : HAC_OPS_LOG_MAX;
+    size_t capacity = HAC_RUN_MESSAGE_MAX - run->graph->bytes;
+    return capacity < HAC_OPS_LOG_MAX ? capacity : HAC_OPS_LOG_MAX;
 }
 
 bool hac_run_is_single_rank(const hac_logic_run_state *run)
