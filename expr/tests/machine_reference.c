@@ -619,7 +619,8 @@ void reference_op(const hac_program *program, const hac_instruction *at, const r
     else if (!integers(at->op, a, b, ret) && !reference_decimals(at, a, b, ret) &&
              !floats(at->op, a, b, ret) && !comparisons(program, at, a, b, ret) &&
              !states(at->op, a, b, c, ret) && !conversions(at->op, a, ret) && !dates(at, a, b, ret) &&
-             !reference_strings(program, at, a, b, c, ret) && !parse(at, a, ret) && !print(at, a, ret))
+             !reference_strings(program, at, a, b, c, ret) && !reference_texts(program, at, a, b, ret) &&
+             !parse(at, a, ret) && !print(at, a, ret))
         abort();
 }
 

@@ -45,6 +45,11 @@ void reference_op(const hac_program *program, const hac_instruction *at, const r
 bool reference_strings(const hac_program *program, const hac_instruction *at, const ref_value *a,
                        const ref_value *b, const ref_value *c, ref_value *ret);
 
+/* The operations with a TEXT, by the C library: regular expressions and formats of times that mean the same
+ * there. False: another operation. */
+bool reference_texts(const hac_program *program, const hac_instruction *at, const ref_value *a,
+                     const ref_value *b, ref_value *ret);
+
 /* The operations on decimals. False: another operation. */
 bool reference_decimals(const hac_instruction *at, const ref_value *a, const ref_value *b, ref_value *ret);
 void reference_decimal_text(__int128 value, unsigned scale, char *ret);

@@ -7,12 +7,14 @@
  * result, a, b, c   representations (HAC_REPR_…) of the registers; NONE: there is no such operand; ANY: any
  * k                 the immediate: NONE, COLUMN (an input), CONSTANT (of the result's representation), RANGE
  *                   (two constants of a's representation, lowest and highest), DIGITS (0 … 38), UNIT
- *                   (hac_date_unit), LIST (a sorted list of constants of a's representation), PATTERN (LIKE)
+ *                   (hac_date_unit), LIST (a sorted list of constants of a's representation), PATTERN (LIKE),
+ *                   TEXT (a format of times, or options and pattern of a regular expression)
  * flags             FAILS: the operation itself can give null or an error; HOST: only the C machine has it;
  *                   INEXACT: bits may differ between devices; STATES: it does not combine states strictly
  *
  * A LIST may be empty. A PATTERN is a string in which \ stands before each %, _ or \ that stands for itself,
- * and nowhere else. The result's register is never an operand's.
+ * and nowhere else. The TEXT of a regular expression is "options/group/pattern": letters of
+ * HAC_REGEXP_LETTERS, one digit, then the pattern. The result's register is never an operand's.
  *
  * All operations round to nearest, ties to even, unless their line says otherwise. Floats compare in the
  * total order of SQL engines: NaN equals NaN and is above all numbers, and -0.0 equals 0.0.
@@ -178,6 +180,11 @@
     X(ENDS_WITH,         BOOL,   STRING, STRING, NONE,   NONE,     HOST)                                     \
     X(CONTAINS,          BOOL,   STRING, STRING, NONE,   NONE,     HOST)                                     \
     X(LIKE,              BOOL,   STRING, NONE,   NONE,   PATTERN,  HOST) /* % any run, _ one character */    \
+    X(REGEXP_MATCHES,    BOOL,   STRING, NONE,   NONE,   TEXT,     FAILS | HOST) /* fails for want of memory */ \
+    X(REGEXP_EXTRACT,    STRING, STRING, NONE,   NONE,   TEXT,     FAILS | HOST) /* no match: empty */       \
+    X(REGEXP_REPLACE,    STRING, STRING, STRING, NONE,   TEXT,     FAILS | HOST) /* by b */                  \
+    X(STRFTIME,          STRING, I64,    NONE,   NONE,   TEXT,     FAILS | HOST) /* of µs, by a format */    \
+    X(STRPTIME,          I64,    STRING, NONE,   NONE,   TEXT,     FAILS | HOST)                             \
     X(REVERSE,           STRING, STRING, NONE,   NONE,   NONE,     FAILS | HOST)                             \
     X(LPAD,              STRING, STRING, I64,    STRING, NONE,     FAILS | HOST) /* b characters; c repeats before a */ \
     X(RPAD,              STRING, STRING, I64,    STRING, NONE,     FAILS | HOST) /* c empty and needed: an error */ \

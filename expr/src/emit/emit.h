@@ -51,6 +51,9 @@ hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_left(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_right(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_hash(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_regexp(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_strftime(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_strptime(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_add_days(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_timestamp_part(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_trunc_date(hac_emitter *e, const hac_node *node);
@@ -60,6 +63,9 @@ hac_value_id hac_emit_add_interval(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_epoch(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_make_timestamp(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_date_diff(hac_emitter *e, const hac_node *node);
+
+/* `k` of hac_emit_regexp. */
+enum { HAC_EMIT_MATCHES, HAC_EMIT_EXTRACT, HAC_EMIT_REPLACE };
 
 /* `k` of hac_emit_whole. */
 enum { HAC_WHOLE_FLOOR, HAC_WHOLE_CEIL, HAC_WHOLE_TRUNC, HAC_WHOLE_ROUND };

@@ -140,6 +140,27 @@ static hac_value_id calendar_number(hac_emitter *e, hac_value_id days, hac_date_
               hac_program_builder_op(e->builder, HAC_OP_DATE_PART, days, 0, 0, unit));
 }
 
+static hac_value_id formatted(hac_emitter *e, hac_op operation, hac_value_id value, const hac_node *node)
+{
+    const hac_literal *format = &node->args[1]->literal;
+    return hac_program_builder_text(e->builder, operation, value, 0, (const uint8_t *)format->bytes,
+                                    format->n_bytes);
+}
+
+/* k: 1: of a date */
+hac_value_id hac_emit_strftime(hac_emitter *e, const hac_node *node)
+{
+    hac_value_id value = hac_emit_argument(e, node, 0);
+    return formatted(e, HAC_OP_STRFTIME, node->function->k == 1 ? timestamp_of(e, value) : value, node);
+}
+
+/* k: 1: null for another text */
+hac_value_id hac_emit_strptime(hac_emitter *e, const hac_node *node)
+{
+    hac_value_id value = formatted(e, HAC_OP_STRPTIME, hac_emit_argument(e, node, 0), node);
+    return node->function->k == 1 ? op(e, HAC_OP_NULL_IF_ERROR, value, 0) : value;
+}
+
 static int64_t unit_length(hac_date_unit unit)
 {
     return unit == HAC_UNIT_HOUR ? 3600 * SECOND : unit == HAC_UNIT_MINUTE ? 60 * SECOND : SECOND;

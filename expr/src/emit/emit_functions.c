@@ -228,6 +228,27 @@ hac_value_id hac_emit_hash(hac_emitter *e, const hac_node *node)
     return op(e, HAC_OP_HASH, value, 0, 0);
 }
 
+/* The group and the options may be there; a replacement is the second operand. */
+hac_value_id hac_emit_regexp(hac_emitter *e, const hac_node *node)
+{
+    static const hac_op operations[] = {HAC_OP_REGEXP_MATCHES, HAC_OP_REGEXP_EXTRACT, HAC_OP_REGEXP_REPLACE};
+    const hac_literal *pattern = &node->args[1]->literal, *last = &node->args[node->n_args - 1]->literal;
+    bool options = node->function->args[node->n_args - 1] == 'o';
+    bool group = node->n_args > 2 && node->function->args[2] == 'k';
+    hac_value_id by = node->function->k == HAC_EMIT_REPLACE ? hac_emit_argument(e, node, 2) : 0;
+    hac_text text = HAC_TEXT_NONE;
+    if (options)
+        hac_text_add_bytes(&text, last->bytes, last->n_bytes);
+    hac_text_addf(&text, "/%d/", group ? (int)node->args[2]->literal.integer : 0);
+    hac_text_add_bytes(&text, pattern->bytes, pattern->n_bytes);
+    hac_value_id ret = text.broken ? hac_program_builder_no_memory(e->builder)
+                                   : hac_program_builder_text(e->builder, operations[node->function->k],
+                                                              hac_emit_argument(e, node, 0), by,
+                                                              (const uint8_t *)text.data, text.bytes);
+    hac_text_clear(&text);
+    return ret;
+}
+
 hac_value_id hac_emit_like(hac_emitter *e, const hac_node *node)
 {
     const hac_literal *pattern = &node->args[1]->literal;

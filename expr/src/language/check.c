@@ -8,6 +8,8 @@
 #include "foreign_names.h"
 #include "functions.h"
 #include "program/date_units.h"
+#include "program/regexp_text.h"
+#include "program/time_format.h"
 #include "syntax/literal.h"
 #include "syntax/types.h"
 
@@ -119,6 +121,9 @@ static bool type_fits(char letter, const hac_node *arg)
         return null || type.kind == HAC_KIND_TIMESTAMP;
     case 'p':
     case 'u':
+    case 'f':
+    case 'r':
+    case 'o':
         return literal && type.kind == HAC_KIND_STRING;
     case 'k':
         return literal && hac_kind_is_integer(type.kind);
@@ -431,6 +436,53 @@ void hac_aggregate_constants_of(const hac_node *node, hac_aggregate *ret)
     }
 }
 
+static bool check_format(hac_checker *c, const hac_node *node, const hac_node *format)
+{
+    char room[HAC_TIME_FORMAT_PROBLEM_MAX];
+    bool reading = node->function->result == HAC_RESULT_TIMESTAMP;
+    const char *problem =
+        hac_time_format_problem(format->literal.bytes, format->literal.n_bytes, reading, room);
+    return problem == NULL || fail(c, format, "the format of times: %s", problem) != NULL;
+}
+
+/* The arguments behind the pattern: the group, the replacement, the options. */
+static bool check_regexp_arguments(hac_checker *c, const hac_node *node, const hac_regexp *regexp)
+{
+    for (size_t i = 2; i < node->n_args; i++) {
+        const hac_literal *literal = &node->args[i]->literal;
+        char letter = hac_function_letter(node->function, i, node->n_args);
+        const char *problem =
+            letter == 'p' ? hac_regexp_replacement_problem(regexp, literal->bytes, literal->n_bytes) : NULL;
+        if (letter == 'k' && literal->integer > hac_regexp_groups(regexp))
+            return fail(c, node->args[i], "the pattern has %u group%s", hac_regexp_groups(regexp),
+                        hac_regexp_groups(regexp) == 1 ? "" : "s") != NULL;
+        if (problem != NULL)
+            return fail(c, node->args[i], "%s", problem) != NULL;
+    }
+    return true;
+}
+
+static bool check_regexp(hac_checker *c, const hac_node *node)
+{
+    const hac_node *pattern = node->args[1], *last = node->args[node->n_args - 1];
+    char problem[HAC_REGEXP_PROBLEM_MAX];
+    hac_regexp_text text = {0};
+    bool options = hac_function_letter(node->function, node->n_args - 1, node->n_args) == 'o';
+    if (options && !hac_regexp_options(last->literal.bytes, last->literal.n_bytes, &text))
+        return fail(c, last,
+                    "options are i, c, s and g: 'i' ignores case, 's' lets . match a newline, 'g' "
+                    "replaces all matches") != NULL;
+    if (text.all && node->function->result == HAC_RESULT_BOOL)
+        return fail(c, last, "only regexp_replace takes the option g") != NULL;
+    hac_regexp *regexp =
+        hac_regexp_new(pattern->literal.bytes, pattern->literal.n_bytes, text.flags, problem);
+    if (regexp == NULL)
+        return fail(c, pattern, "the regular expression: %s", problem) != NULL;
+    bool valid = check_regexp_arguments(c, node, regexp);
+    hac_regexp_free(regexp);
+    return valid;
+}
+
 static bool check_constants(hac_checker *c, const hac_node *node)
 {
     for (size_t i = 0; i < node->n_args; i++) {
@@ -447,21 +499,24 @@ static bool check_constants(hac_checker *c, const hac_node *node)
             }
         }
         if (letter == 'k') {
-            bool digits = node->function->section == HAC_SECTION_MATH;
-            if (arg->literal.integer < !digits ||
-                arg->literal.integer > (digits ? 15 : HAC_AGGREGATE_K_MAX)) {
-                (void)fail(c, arg, "expected a number from %d to %d", !digits,
-                           digits ? 15 : HAC_AGGREGATE_K_MAX);
+            bool aggregate = hac_is_aggregate(node->function);
+            int highest = aggregate                                     ? HAC_AGGREGATE_K_MAX
+                          : node->function->section == HAC_SECTION_MATH ? 15
+                                                                        : HAC_REGEXP_GROUPS_MAX;
+            if (arg->literal.integer < aggregate || arg->literal.integer > highest) {
+                (void)fail(c, arg, "expected a number from %d to %d", aggregate, highest);
                 return false;
             }
         }
-        if (letter == 'p' && i == 2 &&
+        if (letter == 'f' && !check_format(c, node, arg))
+            return false;
+        if (letter == 'p' && i == 2 && node->function->has_pattern &&
             (arg->literal.n_bytes != 1 || (unsigned char)arg->literal.bytes[0] >= 0x80)) {
             (void)fail(c, arg, "expected one ASCII character behind 'escape'");
             return false;
         }
     }
-    return true;
+    return strchr(node->function->args, 'r') == NULL || check_regexp(c, node);
 }
 
 static bool check_pattern(hac_checker *c, const hac_node *node)

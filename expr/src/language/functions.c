@@ -151,6 +151,13 @@ static const hac_function table[] = {
     {"ends_with", "ends_with(a, part)", "YY", R(BOOL), OP(ON(STRING, ENDS_WITH)), IN(STRING), .text = "", .example = "ends_with(x'00ff', x'00')", .gives = "false"},
     {"contains", "contains(a, part)", "SS", R(BOOL), OP(ON(STRING, CONTAINS)), IN(STRING), .text = "true if a contains `part`", .example = "contains('hello', 'll')", .gives = "true"},
     {"contains", "contains(a, part)", "YY", R(BOOL), OP(ON(STRING, CONTAINS)), IN(STRING), .text = "", .example = "contains(x'00ff00', x'ff')", .gives = "true"},
+    {"regexp_matches", "regexp_matches(a, 'pattern')", "Sr", R(BOOL), EMIT(regexp, HAC_EMIT_MATCHES), IN(STRING), .text = "true if a contains a match of the regular expression", .example = "regexp_matches('hello', 'l+o$')", .gives = "true"},
+    {"regexp_matches", "regexp_matches(a, 'pattern', 'options')", "Sro", R(BOOL), EMIT(regexp, HAC_EMIT_MATCHES), IN(STRING), .text = "i: case does not matter; c: it does; s: . matches a newline, too", .example = "regexp_matches('Hello', 'h.l', 'i')", .gives = "true"},
+    {"regexp_extract", "regexp_extract(a, 'pattern')", "Sr", R(STRING), EMIT(regexp, HAC_EMIT_EXTRACT), IN(STRING), .text = "the first match, empty if there is none", .example = "regexp_extract('abc 123', '\\d+')", .gives = "123"},
+    {"regexp_extract", "regexp_extract(a, 'pattern', group)", "Srk", R(STRING), EMIT(regexp, HAC_EMIT_EXTRACT), IN(STRING), .text = "what the group (1 … 9; 0: all) of the first match has matched", .example = "regexp_extract('a=1', '(\\w+)=(\\w+)', 2)", .gives = "1"},
+    {"regexp_extract", "regexp_extract(a, 'pattern', group, 'options')", "Srko", R(STRING), EMIT(regexp, HAC_EMIT_EXTRACT), IN(STRING), .text = "", .example = "regexp_extract('A=1', 'a=(.)', 1, 'i')", .gives = "1"},
+    {"regexp_replace", "regexp_replace(a, 'pattern', 'by')", "Srp", R(STRING), EMIT(regexp, HAC_EMIT_REPLACE), IN(STRING), .text = "replaces the first match; in `by`, \\1 … \\9 stand for groups, \\0 for the match, \\\\ for one \\", .example = "regexp_replace('2020-01', '(\\d+)-(\\d+)', '\\2/\\1')", .gives = "01/2020"},
+    {"regexp_replace", "regexp_replace(a, 'pattern', 'by', 'options')", "Srpo", R(STRING), EMIT(regexp, HAC_EMIT_REPLACE), IN(STRING), .text = "g: replaces all matches", .example = "regexp_replace('a-b-c', '-', '', 'g')", .gives = "abc"},
     {"hash", NULL, "A", R(U64), EMIT(hash, 0), IN(STRING), .text = "XXH64 (seed 0) of the value as text; equal values of different types may have different hashes", .example = "hash('abc')", .gives = "4952883123889572249"},
     /* ---- dates ---- */
 #define DATE_PART(name, unit, words, value) \
@@ -175,6 +182,10 @@ static const hac_function table[] = {
     {"date_diff", "date_diff('unit', a, b)", "utt", R(I64), EMIT(date_diff, 1), IN(DATE), .text = "", .example = "date_diff('hour', timestamp '2020-01-31 23:59:00', timestamp '2020-02-01 01:00:00')", .gives = "2"},
     {"+ interval", "a + interval '2 hours'", "tii", R(TIMESTAMP), EMIT(add_interval, 0), IN(DATE), .text = "later by years, quarters, months, weeks, days, hours, minutes, seconds, milliseconds or microseconds; months first, as add_months. `-` goes back", .example = "timestamp '2020-01-31 23:00:00' + interval '1 month 2 hours'", .gives = "2020-03-01 01:00:00"},
     {"+ interval", "a + interval '2 hours'", "dii", R(TIMESTAMP), EMIT(add_interval, 1), IN(DATE), .text = "", .example = "date '2020-01-31' - interval '90' day", .gives = "2019-11-02 00:00:00"},
+    {"strftime", "strftime(a, 'format')", "tf", R(STRING), EMIT(strftime, 0), IN(DATE), .text = "the time as text, by codes: see *Formats of times*", .example = "strftime(timestamp '2020-02-29 13:45:07', '%d %b %Y, %I:%M %p')", .gives = "29 Feb 2020, 01:45 PM"},
+    {"strftime", "strftime(a, 'format')", "df", R(STRING), EMIT(strftime, 1), IN(DATE), .text = "", .example = "strftime(date '2020-02-29', '%A, %j')", .gives = "Saturday, 060"},
+    {"strptime", "strptime(a, 'format')", "Sf", R(TIMESTAMP), EMIT(strptime, 0), IN(DATE), .text = "the time that the text says; another text is an error of the row", .example = "strptime('29/Feb/2020:13:45:07 +0100', '%d/%b/%Y:%H:%M:%S %z')", .gives = "2020-02-29 12:45:07"},
+    {"try_strptime", "try_strptime(a, 'format')", "Sf", R(TIMESTAMP), EMIT(strptime, 1), IN(DATE), OWN, .text = "as strptime, and null for another text", .example = "coalesce(try_strptime('x', '%Y'), timestamp '2020-01-01')", .gives = "2020-01-01 00:00:00"},
     {"date_trunc", "date_trunc('unit', a)", "ud", R(DATE), EMIT(trunc_date, 0), IN(DATE), .text = "the first day of a's year, quarter, month or week (Monday)", .example = "date_trunc('month', date '2020-02-29')", .gives = "2020-02-01"},
     {"date_trunc", "date_trunc('unit', a)", "ut", R(TIMESTAMP), EMIT(trunc_timestamp, 0), IN(DATE), .text = "the start of a's year, quarter, month, week, day, hour, minute or second", .example = "date_trunc('hour', timestamp '2020-02-29 13:45:07')", .gives = "2020-02-29 13:00:00"},
     {"add_months", "add_months(a, n)", "di", R(DATE), EMIT(add_months, 0), IN(DATE), .text = "n months later; a day that the month does not have becomes its last day", .example = "add_months(date '2020-01-31', 1)", .gives = "2020-02-29"},
@@ -262,6 +273,12 @@ const char *hac_letter_text(char letter)
         return "constant integer";
     case 'u':
         return "unit";
+    case 'f':
+        return "constant format";
+    case 'r':
+        return "constant pattern";
+    case 'o':
+        return "constant options";
     case 'n':
         return "constant number";
     default:

@@ -92,6 +92,33 @@ static const char *const introduction_of_values =
     "  gives null instead. Numbers convert to each other and to bool (0 is false), dates and timestamps to each other, and\n"
     "  everything except bytes to and from string. Floats become integers by rounding half to even, decimals by rounding\n"
     "  half away from zero.\n";
+
+static const char *const introduction_of_texts =
+    "\n"
+    "## Formats of times\n"
+    "\n"
+    "| Code | Stands for | Code | Stands for |\n"
+    "|---|---|---|---|\n"
+    "| `%Y` | year, four digits | `%y` | year, two digits: 69 … 99 are 1969 … 1999, 00 … 68 are 2000 … 2068 |\n"
+    "| `%m` | month, 01 … 12 | `%b`, `%B` | Jan, January |\n"
+    "| `%d` | day, 01 … 31 | `%e` | day, with a blank before one digit |\n"
+    "| `%j` | day of the year, 001 … 366 | `%a`, `%A` | Mon, Monday |\n"
+    "| `%H` | hour, 00 … 23 | `%I`, `%p` | hour, 01 … 12; AM, PM |\n"
+    "| `%M`, `%S` | minute, second | `%f` | microseconds of the second, six digits |\n"
+    "| `%F`, `%T` | `%Y-%m-%d`, `%H:%M:%S` | `%z`, `%Z` | +0000, UTC |\n"
+    "| `%%` | a % | | |\n"
+    "\n"
+    "Names are English. `strptime` also takes numbers with fewer digits, and names in any case; blanks of the format\n"
+    "stand for one blank or more. It reads one to nine digits for `%f` (those below a microsecond have to be 0), and\n"
+    "`Z`, `+hh`, `+hhmm` or `+hh:mm` for `%z`: the result is UTC. Weekdays are read and play no part. What the format\n"
+    "lacks is taken from 1900-01-01 00:00:00.\n"
+    "\n"
+    "## Regular expressions\n"
+    "\n"
+    "They have the syntax and the meaning of [RE2](https://github.com/google/re2/wiki/Syntax): a search takes time linear\n"
+    "in the text, and there are neither lookarounds nor references back. Backslashes stand for themselves in text:\n"
+    "`'\\d+'`. A match may begin anywhere; `^` and `$` stand for the ends of the text. A byte that is not UTF-8 matches\n"
+    "nothing, not even `.`. A query has at most 32 of them, of up to 8 MiB memory each.\n";
 /* clang-format on */
 
 static const char *section_title(hac_section section)
@@ -188,6 +215,7 @@ void hac_expression_reference(hac_text *ret)
     const hac_function *rows = hac_functions(&n);
     hac_text_add(ret, introduction);
     hac_text_add(ret, introduction_of_values);
+    hac_text_add(ret, introduction_of_texts);
     hac_text_add(ret,
                  "\n## Functions\n\n"
                  "*Null*: the result for a null argument. *Exact*: every device gives the same bits. A row\n"

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "decimal128.h"
 #include "machine_parts.h"
+#include "machine_texts.h"
 
 HAC_DEFINE_CLEANUP(hac_machine_c *, hac_machine_c_free)
 
@@ -185,6 +186,7 @@ static void prepare_argument(translation *t, hac_step *step, const hac_instructi
         prepare_list(t, k, at->k);
         break;
     case HAC_IMMEDIATE_PATTERN:
+    case HAC_IMMEDIATE_TEXT:
         k->bytes = program->bytes + program->constants[at->k].low;
         k->n_list = program->constants[at->k].high;
         break;
@@ -368,7 +370,7 @@ static bool makes_strings(const hac_program *program, const hac_instruction *at)
     return program->registers[at->result] == HAC_REPR_STRING && at->op != HAC_OP_COLUMN &&
            at->op != HAC_OP_CONSTANT && at->op != HAC_OP_NULL && at->op != HAC_OP_TRIM &&
            at->op != HAC_OP_LTRIM && at->op != HAC_OP_RTRIM && at->op != HAC_OP_SUBSTR &&
-           at->op != HAC_OP_SPLIT_PART;
+           at->op != HAC_OP_SPLIT_PART && at->op != HAC_OP_REGEXP_EXTRACT;
 }
 
 static hac_status allocate_arena(hac_machine_c *machine, size_t string_bytes, hac_error *err)
@@ -466,6 +468,9 @@ hac_status hac_machine_c_new_with(const hac_program *program, size_t string_byte
     translation t = {
         .program = program, .machine = machine, .kernels = kernels, .constant_slot = slots, .packed = packed};
     translate_all(&t);
+    status = hac_machine_texts(machine, err);
+    if (status != HAC_OK)
+        return status;
     *ret = hac_steal_ptr(machine);
     return HAC_OK;
 }
@@ -474,6 +479,7 @@ void hac_machine_c_free(hac_machine_c *machine)
 {
     if (machine == NULL)
         return;
+    hac_machine_texts_free(machine);
     free(machine->slots);
     free(machine->steps);
     free(machine->memory);

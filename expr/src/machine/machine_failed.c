@@ -98,7 +98,7 @@ bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, 
     size_t n_steps = machine->n_steps;
     bool found = false;
     *ret = '\0';
-    if (origins == NULL || (state != HAC_ROW_RANGE && state != HAC_ROW_MALFORMED))
+    if (origins == NULL || (state != HAC_ROW_RANGE && state != HAC_ROW_MALFORMED && state != HAC_ROW_FORMAT))
         return false;
     machine->n_steps = 0; /* the run sets the inputs only */
     hac_machine_c_run(machine, batch, none);

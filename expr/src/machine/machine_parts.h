@@ -31,7 +31,10 @@ typedef struct hac_argument {
     __int128 power_128, low_128, high_128; /* power_128: 10^digits */
     const void *list;                      /* of the operand's representation; strings: hac_constant */
     size_t n_list;
-    const uint8_t *bytes; /* the strings of the list are offsets into these bytes; or the pattern */
+    const uint8_t *bytes; /* the strings of the list are offsets into these bytes; or the pattern or text */
+    const struct hac_regexp *regexp;
+    unsigned group; /* of the regular expression */
+    bool all;       /* replace all matches */
 } hac_argument;
 
 typedef struct hac_columns {
@@ -88,7 +91,9 @@ struct hac_machine_c {
     size_t constants;                          /* constants that may have a slot */
     hac_constant *folded;                      /* results of operations on constants */
     uint8_t *lists;                            /* lists of IN, packed */
-    uint8_t *arena;                            /* strings that operations made in this batch */
+    struct hac_regexp **regexps;               /* that steps use */
+    size_t n_regexps;
+    uint8_t *arena; /* strings that operations made in this batch */
     size_t arena_used, arena_capacity;
 };
 

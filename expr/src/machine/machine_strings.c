@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/value_text.h"
 #include "machine_strings.h"
+#include "machine_texts.h"
 #include "string_edits.h"
 #include "string_rows.h"
 
@@ -294,6 +295,11 @@ hac_step_run hac_string_step(hac_op op)
         [HAC_OP_ENDS_WITH] = run_ends_with,
         [HAC_OP_CONTAINS] = run_contains,
         [HAC_OP_LIKE] = run_like,
+        [HAC_OP_REGEXP_MATCHES] = hac_run_regexp_matches,
+        [HAC_OP_REGEXP_EXTRACT] = hac_run_regexp_extract,
+        [HAC_OP_REGEXP_REPLACE] = hac_run_regexp_replace,
+        [HAC_OP_STRFTIME] = hac_run_strftime,
+        [HAC_OP_STRPTIME] = hac_run_strptime,
         [HAC_OP_REVERSE] = hac_run_reverse,
         [HAC_OP_LPAD] = hac_run_lpad,
         [HAC_OP_RPAD] = hac_run_rpad,

@@ -240,6 +240,17 @@ static const char *const patterns[] = {"",           "%",  "_",   "a",      "a%"
                                        "a_c",        "%_", "__%", "%b%a%",  "a\\%b", "\\_%", "\\\\",
                                        "%\xc3\xa9%", "_5", "%%%", "a%b%c%", "%lo%o%"};
 
+static const char *const regexps[] = {"/0/a",  "/0/(a|b)*c", "i/1/(A)",   "g/0/b",
+                                      "s/0/.", "/0/^$",      "/0/[0-9]+", "g/0/"};
+static const char *const formats[] = {"%Y-%m-%d", "%H:%M:%S",           "%F",   "%d.%m.%y %T", "",
+                                      "%%",       "%e %b %Y, %I:%M %p", "%j %Y"};
+
+/* Patterns are for the texts, formats for times. */
+static const char *text_of(hac_op op, size_t i)
+{
+    return op == HAC_OP_STRFTIME || op == HAC_OP_STRPTIME ? formats[i % 8] : regexps[i % 8];
+}
+
 static bool next_immediate(unsigned kind, hac_op op, size_t i, immediate *ret)
 {
     static const unsigned digits[] = {0, 1, 2, 5, 9, 17, 18, 19, 20, 22, 23, 37, 38};
@@ -260,6 +271,9 @@ static bool next_immediate(unsigned kind, hac_op op, size_t i, immediate *ret)
     case HAC_IMMEDIATE_PATTERN:
         ret->pattern = patterns[i % 19];
         return i < 19;
+    case HAC_IMMEDIATE_TEXT:
+        ret->pattern = text_of(op, i);
+        return i < 8;
     case HAC_IMMEDIATE_RANGE:
         ret->low = ranges[i % 6][0];
         ret->high = ranges[i % 6][1];
@@ -318,6 +332,9 @@ static hac_value_id apply(hac_program_builder *builder, hac_op op, const hac_val
         return hac_program_builder_in(builder, op, v[0], list, k->list);
     case HAC_IMMEDIATE_PATTERN:
         return hac_program_builder_like(builder, v[0], (const uint8_t *)k->pattern, strlen(k->pattern), '\\');
+    case HAC_IMMEDIATE_TEXT:
+        return hac_program_builder_text(builder, op, v[0], v[1], (const uint8_t *)k->pattern,
+                                        strlen(k->pattern));
     default:
         return op == HAC_OP_NULL ? hac_program_builder_null(builder, HAC_REPR_I64)
                                  : hac_program_builder_op(builder, op, v[0], v[1], v[2], k->k);

@@ -11,7 +11,8 @@ const char *hac_row_state_text(unsigned state)
         "the text is not a value of the type; try_cast gives null instead",
         "the time has nanoseconds, and timestamps have microseconds; "
         "give the column the type i64 in --schema for whole nanoseconds, or, of text, "
-        "cut them off: cast(substr(t, 1, 26) as timestamp)"};
+        "cut them off: cast(substr(t, 1, 26) as timestamp)",
+        "the text is not of the format; try_strptime gives null instead"};
     return state < sizeof texts / sizeof *texts ? texts[state] : "unknown error";
 }
 

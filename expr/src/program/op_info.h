@@ -15,7 +15,8 @@ typedef enum hac_immediate {
     HAC_IMMEDIATE_DIGITS,
     HAC_IMMEDIATE_UNIT,
     HAC_IMMEDIATE_LIST,
-    HAC_IMMEDIATE_PATTERN
+    HAC_IMMEDIATE_PATTERN,
+    HAC_IMMEDIATE_TEXT
 } hac_immediate;
 
 typedef enum hac_operation_flag {

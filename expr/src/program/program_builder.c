@@ -399,6 +399,17 @@ hac_value_id hac_program_builder_like(hac_program_builder *builder, hac_value_id
     return k == NONE ? 0 : add_op(builder, HAC_OP_LIKE, a, 0, 0, k);
 }
 
+hac_value_id hac_program_builder_text(hac_program_builder *builder, hac_op op, hac_value_id a, hac_value_id b,
+                                      const uint8_t *text, size_t n)
+{
+    if (broken(builder))
+        return 0;
+    if (op >= HAC_OP_END || hac_op_table[op].k != HAC_IMMEDIATE_TEXT)
+        return misuse(builder, "no such operation with a text");
+    uint32_t k = pool_string(builder, text, n);
+    return k == NONE ? 0 : add_op(builder, op, a, b, 0, k);
+}
+
 void hac_program_builder_output(hac_program_builder *builder, hac_value_id id, hac_value_type type)
 {
     if (broken(builder))
@@ -541,7 +552,8 @@ static hac_status emit(plan *p, uint32_t id, hac_error *err)
         return status;
     unsigned immediate = hac_op_table[v->op].k;
     bool pooled_one = immediate == HAC_IMMEDIATE_CONSTANT || immediate == HAC_IMMEDIATE_RANGE ||
-                      immediate == HAC_IMMEDIATE_LIST || immediate == HAC_IMMEDIATE_PATTERN;
+                      immediate == HAC_IMMEDIATE_LIST || immediate == HAC_IMMEDIATE_PATTERN ||
+                      immediate == HAC_IMMEDIATE_TEXT;
     program->instructions[program->n_instructions++] = (hac_instruction){
         .op = v->op,
         .result = p->reg[id],

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "op_info.h"
+#include "op_text.h"
 
 /* The state of the pass over the instructions. */
 typedef struct verifier {
     const hac_program *program;
     size_t at; /* instruction */
     bool written[HAC_PROGRAM_REGISTERS_MAX];
+    unsigned regexps;
     hac_error *err;
 } verifier;
 
@@ -108,7 +110,22 @@ static hac_status verify_pattern(const verifier *v, const hac_instruction *at)
     return HAC_OK;
 }
 
-static hac_status verify_immediate(const verifier *v, const hac_instruction *at)
+/* The limit also bounds the time that a hostile program takes here. */
+static hac_status verify_text(verifier *v, const hac_instruction *at)
+{
+    const hac_program *program = v->program;
+    hac_error why = HAC_ERROR_NONE;
+    if (at->k >= program->n_constants || program->constants[at->k].repr != HAC_REPR_STRING)
+        return refuse(v, "there is no such text");
+    if (hac_op_is_regexp(at->op) && v->regexps++ == HAC_PROGRAM_REGEXPS_MAX)
+        return hac_fail(v->err, HAC_INVALID, "the expressions have more than %d regular expressions",
+                        HAC_PROGRAM_REGEXPS_MAX);
+    const hac_constant *text = &program->constants[at->k];
+    hac_status status = hac_op_text_check(at->op, (const char *)program->bytes + text->low, text->high, &why);
+    return status == HAC_OK ? HAC_OK : refuse(v, why.message);
+}
+
+static hac_status verify_immediate(verifier *v, const hac_instruction *at)
 {
     const hac_program *program = v->program;
     unsigned result = program->registers[at->result];
@@ -127,6 +144,8 @@ static hac_status verify_immediate(const verifier *v, const hac_instruction *at)
         return verify_list(v, at, false);
     case HAC_IMMEDIATE_PATTERN:
         return verify_pattern(v, at);
+    case HAC_IMMEDIATE_TEXT:
+        return verify_text(v, at);
     case HAC_IMMEDIATE_DIGITS:
         return at->k <= HAC_DIGITS_MAX ? HAC_OK : refuse(v, "too many digits");
     case HAC_IMMEDIATE_UNIT:

@@ -51,7 +51,8 @@ typedef enum hac_null_rule {
  *   N  a number, converted to f64                         d  date        p  constant text
  *   M  a number, a date or a timestamp, in 64 bits at least
  *   E  a decimal, or an integer beside it                 t  timestamp   k  constant integer
- *                                                         u  date unit   n  constant number
+ *   f  constant format of times                           u  date unit   n  constant number
+ *   r  constant regular expression, o  its options
  */
 typedef struct hac_emitter hac_emitter; /* emit/emit.h */
 typedef hac_value_id (*hac_emit)(hac_emitter *e, const hac_node *node);

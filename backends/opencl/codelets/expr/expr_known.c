@@ -20,7 +20,7 @@ HAC_DEFINE_CLEANUP(hac_program_builder *, hac_program_builder_free)
 HAC_DEFINE_CLEANUP(hac_machine_c *, hac_machine_c_free)
 
 enum { FAILS = 1, HOST = 2, INEXACT = 4, STATES = 8 };
-enum { K_NONE = 0, K_COLUMN, K_CONSTANT, K_RANGE, K_DIGITS, K_UNIT, K_LIST, K_PATTERN };
+enum { K_NONE = 0, K_COLUMN, K_CONSTANT, K_RANGE, K_DIGITS, K_UNIT, K_LIST, K_PATTERN, K_TEXT };
 #define HAC_REPR_ANY HAC_REPR_END
 
 static const struct {

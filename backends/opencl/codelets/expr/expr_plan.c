@@ -48,6 +48,7 @@ static const struct {
 #define UNIT                                 5
 #define LIST                                 6
 #define PATTERN                              7
+#define TEXT                                 8
     HAC_OPS(SHAPE)
 #undef SHAPE
 };

@@ -88,7 +88,7 @@ static expr_table table_new(uint64_t rows)
 
 #define HAC_REPR_ANY HAC_REPR_END
 enum { FAILS = 1, HOST = 2, INEXACT = 4, STATES = 8 };
-enum { K_NONE = 0, K_COLUMN, K_CONSTANT, K_RANGE, K_DIGITS, K_UNIT, K_LIST, K_PATTERN };
+enum { K_NONE = 0, K_COLUMN, K_CONSTANT, K_RANGE, K_DIGITS, K_UNIT, K_LIST, K_PATTERN, K_TEXT };
 
 static const struct {
     const char *name;
