@@ -79,8 +79,8 @@ static hac_status append(hac_value_set *set, hac_value_list *list, uint64_t grou
     return HAC_OK;
 }
 
-hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t group,
-                             const uint64_t words[2], uint64_t count, hac_error *err)
+static hac_status add_tagged(hac_value_set *set, hac_value_list *list, uint64_t group,
+                             const uint64_t words[2], uint32_t tag, uint64_t count, hac_error *err)
 {
     hac_status status = HAC_OK;
     if (set->slots == NULL || (uint64_t)set->n * 2 >= set->mask)
@@ -89,7 +89,6 @@ hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t 
         status = grow_entries(set, err);
     if (status != HAC_OK)
         return status;
-    uint32_t tag = (uint32_t)hash_of(set, group, words);
     uint64_t s = tag & set->mask;
     for (; set->slots[s].entry != 0; s = (s + 1) & set->mask) {
         hac_value_entry *e = &set->entries[set->slots[s].entry - 1];
@@ -101,6 +100,45 @@ hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t 
     status = append(set, list, group, words, count, err);
     if (status == HAC_OK)
         set->slots[s] = (hac_value_slot){.tag = tag, .entry = set->n};
+    return status;
+}
+
+hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t group,
+                             const uint64_t words[2], uint64_t count, hac_error *err)
+{
+    return add_tagged(set, list, group, words, (uint32_t)hash_of(set, group, words), count, err);
+}
+
+/* Counts a value whose entry is the one of the first slot; false: this was not done. Long strings that are
+ * equal may have other words. */
+static inline bool count_again(hac_value_set *set, const hac_value_row *row)
+{
+    const hac_value_slot slot = set->slots != NULL ? set->slots[row->tag & set->mask] : (hac_value_slot){0};
+    if (slot.entry == 0 || slot.tag != row->tag)
+        return false;
+    hac_value_entry *e = &set->entries[slot.entry - 1];
+    bool same =
+        e->group == (uint32_t)row->group && e->words[0] == row->words[0] && e->words[1] == row->words[1];
+    e->count += same;
+    return same;
+}
+
+hac_status hac_value_set_add_rows(hac_value_set *set, hac_value_row *rows, size_t n, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < n; i++) {
+        rows[i].tag = (uint32_t)hash_of(set, rows[i].group, rows[i].words);
+        if (set->slots != NULL)
+            __builtin_prefetch(&set->slots[rows[i].tag & set->mask]);
+    }
+    for (size_t i = 0; set->slots != NULL && i < n; i++) {
+        uint32_t entry = set->slots[rows[i].tag & set->mask].entry;
+        if (entry != 0)
+            __builtin_prefetch(&set->entries[entry - 1], 1);
+    }
+    for (size_t i = 0; status == HAC_OK && i < n; i++)
+        if (!count_again(set, &rows[i]))
+            status = add_tagged(set, rows[i].list, rows[i].group, rows[i].words, rows[i].tag, 1, err);
     return status;
 }
 

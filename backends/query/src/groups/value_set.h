@@ -37,6 +37,20 @@ typedef struct hac_value_list {
 /* Adds `count` of a value to `group`, whose list is `list`. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t group,
                                           const uint64_t words[2], uint64_t count, hac_error *err);
+
+/* The same for the values of a batch: slots and entries of HAC_VALUES_AHEAD values are fetched before the
+ * first of them is added, because they seldom are in a near cache. */
+#define HAC_VALUES_AHEAD 32
+typedef struct hac_value_row {
+    hac_value_list *list;
+    uint64_t group;
+    uint64_t words[2];
+    uint32_t tag; /* set by the call */
+} hac_value_row;
+/* Adds at most HAC_VALUES_AHEAD values, one time each. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_value_set_add_rows(hac_value_set *set, hac_value_row *rows, size_t n,
+                                               hac_error *err);
+
 void hac_value_set_clear(hac_value_set *set);
 /* Empties the set and keeps its memory. */
 void hac_value_set_reset(hac_value_set *set);

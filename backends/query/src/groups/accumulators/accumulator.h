@@ -20,6 +20,28 @@ typedef struct hac_accumulate_batch {
     uint32_t stride;           /* bytes of a record */
 } hac_accumulate_batch;
 
+/* Divides offsets of records, which are multiples of the record's bytes, by them: with the inverse of the odd
+ * part modulo 2^64, a division without a rest is one multiplication. */
+typedef struct hac_record_divisor {
+    uint64_t inverse;
+    unsigned shift;
+} hac_record_divisor;
+
+static inline hac_record_divisor hac_record_divisor_of(uint32_t stride)
+{
+    unsigned shift = (unsigned)__builtin_ctz(stride);
+    uint64_t odd = stride >> shift, inverse = odd; /* right in the lowest three bits */
+    for (unsigned bits = 3; bits < 64; bits *= 2)
+        inverse *= 2 - odd * inverse;
+    return (hac_record_divisor){inverse, shift};
+}
+
+/* The number of the record at offset `at`. */
+static inline uint64_t hac_record_number(hac_record_divisor divisor, uint64_t at)
+{
+    return (at >> divisor.shift) * divisor.inverse;
+}
+
 /* One value of a result. */
 typedef struct hac_result_cell {
     hac_group_table *t;

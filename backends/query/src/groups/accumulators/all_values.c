@@ -27,8 +27,9 @@ static void store_words(const hac_accumulate_batch *b, const hac_accumulator *a,
     const double *floats = v->values;
     int64_t *values = (int64_t *)(void *)to->values + to->n;
     uint32_t *groups = to->groups + to->n;
+    const hac_record_divisor divisor = hac_record_divisor_of(b->stride);
     uint64_t n = 0;
-    EACH_VALUE(v->states, b->rows, groups[n] = (uint32_t)(b->at[i] / b->stride);
+    EACH_VALUE(v->states, b->rows, groups[n] = (uint32_t)hac_record_number(divisor, b->at[i]);
                values[n++] = a->repr == HAC_REPR_F64   ? hac_order_f64(floats[i])
                              : a->repr == HAC_REPR_U64 ? (int64_t)(words[i] ^ SIGN)
                                                        : (int64_t)words[i])

@@ -12,14 +12,23 @@
 static hac_status add_values(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
                              const hac_column *v, hac_error *err)
 {
+    const hac_record_divisor divisor = hac_record_divisor_of(b->stride);
+    hac_value_row rows[HAC_VALUES_AHEAD];
     hac_status status = HAC_OK;
+    size_t n = 0;
     for (size_t i = 0; status == HAC_OK && i < b->rows; i++) {
-        uint64_t words[2] = {0, 0};
-        if (v->states != NULL && v->states[i] != 0)
-            continue;
-        hac_value_words(v, a->repr, i, words);
-        status = hac_value_set_add(&t->sets[a->set], PLACE(hac_value_list, b, a->offset, i),
-                                   b->at[i] / t->layout.stride, words, 1, err);
+        if (v->states == NULL || v->states[i] == 0) {
+            rows[n] = (hac_value_row){.list = PLACE(hac_value_list, b, a->offset, i),
+                                      .group = hac_record_number(divisor, b->at[i])};
+            if (a->repr == HAC_REPR_I64 || a->repr == HAC_REPR_U64)
+                rows[n++].words[0] = ((const uint64_t *)v->values)[i];
+            else
+                hac_value_words(v, a->repr, i, rows[n++].words);
+        }
+        if (n == HAC_VALUES_AHEAD || i + 1 == b->rows) {
+            status = hac_value_set_add_rows(&t->sets[a->set], rows, n, err);
+            n = 0;
+        }
     }
     return status;
 }
