@@ -287,6 +287,48 @@ static hac_status find_strings(hac_group_table *t, size_t rows, hac_error *err)
     return status;
 }
 
+/* The same for keys of one word each; `n_keys` is a compile-time constant. */
+static inline __attribute__((always_inline)) size_t find_first_words(hac_group_table *t, size_t n_keys,
+                                                                     size_t rows, uint16_t *rest)
+{
+    const uint64_t *nulls = t->columns[n_keys], *hash = t->hash;
+    const hac_tag_slot *slots = t->tag_slots;
+    const uint8_t *records = t->records;
+    uint64_t mask = t->n_slots - 1, stride = t->layout.stride, *to = t->at;
+    size_t n = 0;
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t group = slots[hash[i] & mask].group;
+        uint64_t at = (uint64_t)(group - (group != 0)) * stride, word, differ;
+        memcpy(&differ, records + at, sizeof differ);
+        differ = (differ ^ nulls[i]) | (group == 0);
+        for (size_t k = 0; k < n_keys; k++) {
+            memcpy(&word, records + at + t->layout.keys[k].offset, sizeof word);
+            differ |= word ^ t->columns[k][i];
+        }
+        to[i] = at;
+        rest[n] = (uint16_t)i;
+        n += differ != 0;
+    }
+    return n;
+}
+
+/* For two or three keys of one word each. */
+static hac_status find_few_words(hac_group_table *t, size_t rows, hac_error *err)
+{
+    uint16_t rest[HAC_BATCH_ROWS];
+    bool some = t->n_slots != 0 && t->groups != 0;
+    size_t keys = t->layout.n_keys, n = rows;
+    hac_status status = HAC_OK;
+    if (some)
+        n = keys == 2 ? find_first_words(t, 2, rows, rest) : find_first_words(t, 3, rows, rest);
+    for (size_t r = 0; status == HAC_OK && r < n; r++) {
+        size_t i = some ? rest[r] : r;
+        if (t->n_slots == 0 || !lookup_any(t, i, keys))
+            status = insert_any(t, i, keys, err);
+    }
+    return status;
+}
+
 static void prefetch_slots(const hac_group_table *t, size_t rows)
 {
     uint64_t mask = t->n_slots - 1;
@@ -313,6 +355,8 @@ static hac_status find_any(hac_group_table *t, size_t rows, hac_error *err)
         words += l->keys[k].bits > 64 ? 2 : 1;
     if (l->n_keys == 1 && l->keys[0].repr == HAC_REPR_STRING)
         return find_strings(t, rows, err);
+    if (words == l->n_keys && (words == 2 || words == 3))
+        return find_few_words(t, rows, err);
     bool ahead = t->n_slots * sizeof(hac_tag_slot) + t->groups * l->stride > PREFETCH_BYTES;
     hac_status status = HAC_OK;
     if (ahead)
