@@ -19,7 +19,8 @@ typedef struct pairs {
 /* Numbers of the terms. */
 enum { Y, X, YY, XX, YX };
 
-static bool take(const hac_column *v, hac_repr repr, size_t i, int32_t unit, hac_exact_factor *ret)
+static inline __attribute__((always_inline)) bool take(const hac_column *v, hac_repr repr, size_t i,
+                                                       int32_t unit, hac_exact_factor *ret)
 {
     switch (repr) {
     case HAC_REPR_I64:
@@ -33,15 +34,15 @@ static bool take(const hac_column *v, hac_repr repr, size_t i, int32_t unit, hac
     }
 }
 
-static hac_status add_row(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
-                          const hac_column *const *columns, size_t i, hac_error *err)
+static inline __attribute__((always_inline)) hac_status
+add_row(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a, hac_repr y_repr,
+        hac_repr x_repr, const hac_column *const *columns, size_t i, hac_error *err)
 {
     const hac_exact_units *units = &t->exact.units[a - t->layout.accumulators];
     pairs *to = PLACE(pairs, b, a->offset, i);
     hac_exact_factor y, x;
     to->n++;
-    if (!take(columns[0], (hac_repr)a->repr, i, units->of[0], &y) ||
-        !take(columns[1], (hac_repr)a->second_repr, i, units->of[1], &x))
+    if (!take(columns[0], y_repr, i, units->of[0], &y) || !take(columns[1], x_repr, i, units->of[1], &x))
         return hac_exact_add_beside(t, b, a, columns, i, err);
     hac_exact_add_factor(to->y, &y);
     hac_exact_add_factor(to->x, &x);
@@ -56,14 +57,28 @@ static bool is_null(const hac_column *v, size_t i)
     return v->states != NULL && v->states[i] != 0;
 }
 
+/* Where `y_repr` and `x_repr` are constants, the loop decides nothing a row. */
+static inline __attribute__((always_inline)) hac_status
+add_rows(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a, hac_repr y_repr,
+         hac_repr x_repr, const hac_column *const *columns, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < b->rows; i++)
+        if (!is_null(columns[0], i) && !is_null(columns[1], i))
+            status = add_row(t, b, a, y_repr, x_repr, columns, i, err);
+    return status;
+}
+
 static hac_status add_pairs(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
                             const hac_column *v, hac_error *err)
 {
     const hac_column *columns[2] = {v, &b->columns[a->second]};
     hac_status status = hac_exact_begin(t, b, a, columns, err);
-    for (size_t i = 0; status == HAC_OK && i < b->rows; i++)
-        if (!is_null(columns[0], i) && !is_null(columns[1], i))
-            status = add_row(t, b, a, columns, i, err);
+    hac_repr y = (hac_repr)a->repr, x = (hac_repr)a->second_repr;
+    if (status == HAC_OK && y == HAC_REPR_F64 && x == HAC_REPR_F64)
+        status = add_rows(t, b, a, HAC_REPR_F64, HAC_REPR_F64, columns, err);
+    else if (status == HAC_OK)
+        status = add_rows(t, b, a, y, x, columns, err);
     return status == HAC_OK ? hac_exact_end(t, b, a, columns, err) : status;
 }
 
