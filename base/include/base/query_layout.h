@@ -146,7 +146,8 @@ typedef enum hac_read_value {
     HAC_READ_GROUPS_BY_STATISTICS, /* row groups that statistics ruled out */
     HAC_READ_GROUPS_BY_BLOOM,      /* row groups that a Bloom filter ruled out */
     HAC_READ_GROUPS_BY_PAGES,      /* row groups that the page index ruled out */
-    HAC_READ_ROWS_PRUNED,          /* rows that were ruled out by any of these */
+    HAC_READ_GROUPS_ANSWERED,      /* row groups whose statistics hold all that the query wants of them */
+    HAC_READ_ROWS_PRUNED,          /* rows that were not read because of any of these */
     HAC_READ_BYTES_PRUNED,         /* stored bytes of these rows */
     HAC_READ_PAGES,                /* pages read */
     HAC_READ_PAGES_SKIPPED,        /* pages that were not decompressed */

@@ -54,6 +54,7 @@ void hac_parquet_footers_json(const uint64_t totals[HAC_READ_N_VALUES], hac_text
         [HAC_READ_GROUPS_BY_STATISTICS] = "row_groups_skipped_by_statistics",
         [HAC_READ_GROUPS_BY_BLOOM] = "row_groups_skipped_by_bloom_filter",
         [HAC_READ_GROUPS_BY_PAGES] = "row_groups_skipped_by_page_index",
+        [HAC_READ_GROUPS_ANSWERED] = "row_groups_answered_by_statistics",
         [HAC_READ_ROWS_PRUNED] = "rows_skipped",
         [HAC_READ_BYTES_PRUNED] = "bytes_skipped",
         [HAC_READ_PAGES] = "pages_read",

@@ -92,7 +92,8 @@ typedef struct hac_parquet_leaf {
  * column, NaNs and deprecated fields have been checked. Bounds are stored as PLAIN values without a
  * length. */
 typedef struct hac_parquet_statistics {
-    hac_parquet_slice min, max; /* may be inexact: usable for skipping rows, not as results */
+    hac_parquet_slice min, max; /* may be inexact: usable for skipping rows, not as results … */
+    bool min_exact, max_exact;  /* … unless these are true: some value is equal to the bound */
     uint64_t nulls, nans;       /* UINT64_MAX: not known */
 } hac_parquet_statistics;
 

@@ -40,6 +40,22 @@ HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t g
 bool hac_parquet_rank(const hac_parquet_file *file, size_t leaf, size_t first, size_t end, uint64_t rows,
                       bool descending, hac_constant *ret, const uint8_t **ret_bytes);
 
+/* What statistics say of a leaf's values in a row group. */
+typedef struct hac_parquet_answer {
+    uint64_t nulls;
+    bool any; /* some value is not null: its bounds are there, as far as they were asked for */
+    hac_constant min, max;
+    const uint8_t *min_bytes, *max_bytes; /* of strings, in the footer */
+} hac_parquet_answer;
+
+/* What is asked for in addition to the number of nulls. */
+enum { HAC_PARQUET_ASK_MIN = 1, HAC_PARQUET_ASK_MAX = 2 };
+
+/* False: they do not tell, or may be wrong by a little: bounds that were shortened or are deprecated, floats
+ * that may include NaNs or a zero of the other sign. */
+bool hac_parquet_answers(const hac_parquet_file *file, size_t group, size_t leaf, unsigned asked,
+                         hac_parquet_answer *ret);
+
 void hac_parquet_ranges_clear(hac_parquet_ranges *ranges);
 
 #endif

@@ -10,11 +10,15 @@
 
 #define ENCODINGS 32 /* encodings that fit the chunk's bits */
 
+/* Whether a bound is a value of the chunk, or was shortened. */
+typedef enum hac_parquet_exactness { EXACT_UNKNOWN = 0, EXACT, INEXACT } hac_parquet_exactness;
+
 /* Statistics as the file has them. */
 typedef struct raw_statistics {
     hac_parquet_slice min, max; /* deprecated */
     hac_parquet_slice min_value, max_value;
     int64_t nulls, nans; /* -1: absent */
+    hac_parquet_exactness min_exact, max_exact;
 } raw_statistics;
 
 typedef struct raw_chunk {
@@ -31,6 +35,12 @@ typedef struct raw_chunk {
 /* ---- reading --------------------------------------------------------------------------------------------
  */
 
+static hac_parquet_exactness read_exactness(hac_thrift *t, const hac_thrift_field *field)
+{
+    hac_thrift_skip(t, field); /* the value of a bool field is its type */
+    return field->type == HAC_THRIFT_TRUE ? EXACT : field->type == HAC_THRIFT_FALSE ? INEXACT : EXACT_UNKNOWN;
+}
+
 static void read_statistics(hac_thrift *t, raw_statistics *ret)
 {
     hac_thrift_field field = {0, 0};
@@ -45,6 +55,10 @@ static void read_statistics(hac_thrift *t, raw_statistics *ret)
             hac_thrift_binary(t, &field, &ret->max_value);
         else if (field.id == 6)
             hac_thrift_binary(t, &field, &ret->min_value);
+        else if (field.id == 7)
+            ret->max_exact = read_exactness(t, &field);
+        else if (field.id == 8)
+            ret->min_exact = read_exactness(t, &field);
         else if (field.id == 9)
             hac_thrift_i64(t, &field, &ret->nans);
         else
@@ -121,6 +135,21 @@ static void read_chunk(hac_thrift *t, raw_chunk *ret)
 /* ---- judging --------------------------------------------------------------------------------------------
  */
 
+/* Writers shorten strings and bytes, and few say so; they do not shorten values of a fixed size. -0.0 and 0.0
+ * may stand for each other. */
+static bool is_exact(const hac_parquet_leaf *leaf, hac_parquet_slice bound, hac_parquet_exactness exactness)
+{
+    static const uint8_t zeros[16];
+    if (bound.data == NULL || exactness == INEXACT)
+        return false;
+    if (leaf->physical == HAC_PARQUET_BYTE_ARRAY || leaf->physical == HAC_PARQUET_FIXED)
+        return exactness == EXACT || leaf->conversion == HAC_PARQUET_BIG_ENDIAN;
+    bool is_float = leaf->physical == HAC_PARQUET_FLOAT || leaf->physical == HAC_PARQUET_DOUBLE;
+    return !is_float ||
+           (bound.bytes > 1 && bound.bytes <= sizeof zeros &&
+            (memcmp(bound.data, zeros, bound.bytes - 1) != 0 || (bound.data[bound.bytes - 1] & 0x7f) != 0));
+}
+
 /* min_value and max_value have the order of the column. The deprecated min and max are valid for signed
  * types, for every writer that is not doubted. */
 static void take_bounds(const hac_parquet_chunk_context *context, const raw_statistics *raw,
@@ -128,18 +157,22 @@ static void take_bounds(const hac_parquet_chunk_context *context, const raw_stat
 {
     const hac_parquet_leaf *leaf = context->leaf;
     hac_parquet_slice min = {NULL, 0}, max = {NULL, 0};
+    bool deprecated = false;
     if (leaf->order == HAC_PARQUET_ORDERED && (raw->min_value.data != NULL || raw->max_value.data != NULL)) {
         min = raw->min_value;
         max = raw->max_value;
     } else if (leaf->order != HAC_PARQUET_DOUBTFUL && hac_parquet_is_signed(leaf)) {
         min = raw->min;
         max = raw->max;
+        deprecated = true;
     }
     hac_parquet_interval interval;
     if (!hac_parquet_interval_of(leaf, min, max, &interval))
         return;
     ret->min = min;
     ret->max = max;
+    ret->min_exact = !deprecated && is_exact(leaf, min, raw->min_exact);
+    ret->max_exact = !deprecated && is_exact(leaf, max, raw->max_exact);
 }
 
 static void take_statistics(const hac_parquet_chunk_context *context, const raw_statistics *raw,

@@ -162,6 +162,38 @@ int hac_parquet_scalar_compare(uint8_t repr, const hac_parquet_scalar *a, const 
     return (a->integer > b->integer) - (a->integer < b->integer);
 }
 
+bool hac_parquet_scalar_constant(uint8_t repr, const hac_parquet_scalar *value, hac_constant *ret,
+                                 const uint8_t **ret_bytes)
+{
+    hac_constant c = {.repr = repr};
+    float f32 = (float)value->number;
+    switch (repr) {
+    case HAC_REPR_F32:
+        memcpy(&c.low, &f32, sizeof f32);
+        break;
+    case HAC_REPR_F64:
+        memcpy(&c.low, &value->number, sizeof c.low);
+        break;
+    case HAC_REPR_STRING:
+        c.high = value->bytes.bytes;
+        *ret_bytes = value->bytes.data;
+        break;
+    case HAC_REPR_BOOL:
+    case HAC_REPR_I64:
+    case HAC_REPR_U64:
+        c.low = (uint64_t)value->integer;
+        break;
+    case HAC_REPR_I128:
+        c.low = (uint64_t)value->integer;
+        c.high = (uint64_t)((unsigned __int128)value->integer >> 64);
+        break;
+    default:
+        return false;
+    }
+    *ret = c;
+    return true;
+}
+
 bool hac_parquet_interval_of(const hac_parquet_leaf *leaf, hac_parquet_slice min, hac_parquet_slice max,
                              hac_parquet_interval *ret)
 {

@@ -33,6 +33,11 @@ bool hac_parquet_interval_of(const hac_parquet_leaf *leaf, hac_parquet_slice min
 /* Compares as expressions do: bytes are unsigned, -0 equals 0. -1, 0 or 1. */
 int hac_parquet_scalar_compare(uint8_t repr, const hac_parquet_scalar *a, const hac_parquet_scalar *b);
 
+/* The value in the form of constants. A string is (*ret_bytes)[low … low + high). False: there is no such
+ * constant. */
+bool hac_parquet_scalar_constant(uint8_t repr, const hac_parquet_scalar *value, hac_constant *ret,
+                                 const uint8_t **ret_bytes);
+
 /* Whether no value and no null of the interval fulfils the bound, which is on the same leaf. Unless
  * `nulls_too`, a conclusion from the values is only drawn if there are no nulls: see expr/conjuncts.h. */
 bool hac_parquet_excludes(const hac_parquet_interval *interval, const hac_parquet_counts *counts,

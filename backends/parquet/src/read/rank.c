@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hac_parquet_rank: how far the first rows of an order reach, by the statistics of row groups. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "format/interval.h"
@@ -43,37 +42,6 @@ static int compare_reached(const void *left, const void *right)
     return a->descending ? -order : order;
 }
 
-static bool constant_of(uint8_t repr, const hac_parquet_scalar *value, hac_constant *ret,
-                        const uint8_t **ret_bytes)
-{
-    hac_constant c = {.repr = repr};
-    float f32 = (float)value->number;
-    switch (repr) {
-    case HAC_REPR_F32:
-        memcpy(&c.low, &f32, sizeof f32);
-        break;
-    case HAC_REPR_F64:
-        memcpy(&c.low, &value->number, sizeof c.low);
-        break;
-    case HAC_REPR_STRING:
-        c.high = value->bytes.bytes;
-        *ret_bytes = value->bytes.data;
-        break;
-    case HAC_REPR_I64:
-    case HAC_REPR_U64:
-        c.low = (uint64_t)value->integer;
-        break;
-    case HAC_REPR_I128:
-        c.low = (uint64_t)value->integer;
-        c.high = (uint64_t)((unsigned __int128)value->integer >> 64);
-        break;
-    default:
-        return false;
-    }
-    *ret = c;
-    return true;
-}
-
 bool hac_parquet_rank(const hac_parquet_file *file, size_t leaf, size_t first, size_t end, uint64_t rows,
                       bool descending, hac_constant *ret, const uint8_t **ret_bytes)
 {
@@ -90,7 +58,7 @@ bool hac_parquet_rank(const hac_parquet_file *file, size_t leaf, size_t first, s
     for (size_t i = 0; i < n; i++) {
         sum += groups[i].rows;
         if (sum >= rows)
-            return constant_of(groups[i].repr, &groups[i].bound, ret, ret_bytes);
+            return hac_parquet_scalar_constant(groups[i].repr, &groups[i].bound, ret, ret_bytes);
     }
     return false;
 }

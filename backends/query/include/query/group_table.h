@@ -42,6 +42,11 @@ HAC_MUST_USE hac_status hac_group_table_write(hac_group_table *table, uint64_t c
 /* Counts rows of which nothing but their number is wanted: query->rows has no outputs. */
 HAC_MUST_USE hac_status hac_group_table_count(hac_group_table *table, uint64_t rows, hac_error *err);
 
+/* Adds to the group of a query without keys: rows, and for each output of query->rows the number of rows for
+ * which it is null. Numbers are modulo 2^64, so that these may correct what rows have added. */
+HAC_MUST_USE hac_status hac_group_table_correct(hac_group_table *table, uint64_t rows, const uint64_t *nulls,
+                                                hac_error *err);
+
 /* Merges partition `partition` of a chunk's partial into the table; chunks come in ascending order. The bytes
  * are not trusted: another process wrote them. HAC_INVALID, HAC_NO_MEMORY as for hac_group_table_add. */
 HAC_MUST_USE hac_status hac_group_table_merge(hac_group_table *table, uint64_t chunk, const uint8_t *partial,

@@ -113,6 +113,10 @@ HAC_MUST_USE hac_status hac_partial_add(hac_partial_writer *writer, const hac_co
 /* As hac_group_table_count. */
 HAC_MUST_USE hac_status hac_partial_count(hac_partial_writer *writer, uint64_t rows, hac_error *err);
 
+/* As hac_group_table_correct. */
+HAC_MUST_USE hac_status hac_partial_correct(hac_partial_writer *writer, uint64_t rows, const uint64_t *nulls,
+                                            hac_error *err);
+
 /*
  * As hac_partial_add, for columns without nulls as tables store them (base/table.h): `values` has the values
  * of each output of query->rows, for any number of rows. Only allowed if hac_partial_takes_plain is true; it

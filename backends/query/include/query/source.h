@@ -69,7 +69,8 @@ typedef struct hac_source_counters {
     uint64_t passed_over; /* rows that the filter ruled out before they were in a batch */
     hac_parquet_counters columns;
     hac_parquet_pruned pruned;
-    uint64_t bytes_pruned; /* stored bytes of row groups that were skipped completely */
+    uint64_t groups_answered; /* row groups that hac_source_next_answer gave the results of */
+    uint64_t bytes_pruned;    /* stored bytes of row groups that were skipped completely */
 } hac_source_counters;
 
 /* Opens a source for the query's columns. `table` describes the columns in place->memory (HAC_FORMAT_TABLE),
@@ -131,6 +132,18 @@ bool hac_source_rank(const hac_source *source, size_t column, bool descending, u
 /* Sets the cut, instead of the last one, for batches from the next one on; needs hac_source_may_cut. Rows
  * behind the cut may still be in batches. Copies what it needs. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_source_set_cut(hac_source *source, const hac_source_cut *cut, hac_error *err);
+
+/* What a query without keys and filter wants of a column, if that is all: hac_source_answer. */
+enum { HAC_WANTS_NULLS = 1, HAC_WANTS_MIN = 2, HAC_WANTS_MAX = 4 };
+
+/* Lets the source leave out rows for which it knows these results (row groups of a Parquet file, by their
+ * statistics): wants[i] for column i of the query. Call it before the first batch. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_source_answer(hac_source *source, const uint8_t *wants, hac_error *err);
+/* After the last batch of a chunk: the results of the next rows that were left out. *ret has two rows, with
+ * the smallest and the largest value of each column that is wanted, or null if there is none. *ret_rows is
+ * the number of rows, ret_nulls[i] the number of nulls of column i. HAC_NOT_FOUND: there are no more. */
+HAC_MUST_USE hac_status hac_source_next_answer(hac_source *source, hac_batch *ret, uint64_t *ret_rows,
+                                               uint64_t *ret_nulls);
 
 /* Says that batches for which hac_source_filtered is true need only the columns that `program` reads: the
  * other columns then have no values. Without this call all columns have values. Call it before the first

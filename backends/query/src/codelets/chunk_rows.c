@@ -9,6 +9,31 @@
 #include "query/codelets.h"
 #include "sources/query_machine.h"
 
+/* What the query wants of each column. False: more than a source may know without reading it. */
+static bool find_wants(const hac_query *query, uint8_t *ret)
+{
+    if (!query->aggregates || query->n_keys > 0 || query->filter != NULL)
+        return false;
+    memset(ret, 0, query->columns.n_fields);
+    for (size_t i = 0; i < query->n_aggregates; i++) {
+        const hac_aggregate *a = &query->aggregate[i];
+        int input = a->argument < 0 ? -1 : hac_program_output_input(query->rows, (size_t)a->argument);
+        if (a->function == HAC_AGGREGATE_COUNT_ROWS)
+            continue;
+        if (input < 0)
+            return false;
+        if (a->function == HAC_AGGREGATE_COUNT)
+            ret[input] |= HAC_WANTS_NULLS;
+        else if (a->function == HAC_AGGREGATE_MIN)
+            ret[input] |= HAC_WANTS_MIN;
+        else if (a->function == HAC_AGGREGATE_MAX)
+            ret[input] |= HAC_WANTS_MAX;
+        else
+            return false;
+    }
+    return true;
+}
+
 hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, hac_error *err)
 {
     hac_chunk_rows r = {.query = task->query};
@@ -30,6 +55,13 @@ hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, 
     else
         *ret = r;
     return status;
+}
+
+hac_status hac_chunk_rows_let_answer(hac_chunk_rows *rows, hac_error *err)
+{
+    uint8_t wants[HAC_COLUMNS_MAX];
+    rows->answers = find_wants(rows->query, wants);
+    return rows->answers ? hac_source_answer(rows->source, wants, err) : HAC_OK;
 }
 
 void hac_chunk_rows_clear(hac_chunk_rows *rows)
@@ -251,6 +283,28 @@ bool hac_chunk_rows_all(hac_chunk_rows *r, uint64_t *ret_n)
     r->read += *ret_n;
     r->kept += *ret_n;
     return true;
+}
+
+hac_status hac_chunk_rows_answer(hac_chunk_rows *r, uint64_t *ret_rows, uint64_t *ret_nulls)
+{
+    const hac_query *query = r->query;
+    uint64_t nulls[HAC_COLUMNS_MAX];
+    hac_batch batch;
+    if (!r->answers)
+        return HAC_NOT_FOUND;
+    hac_status status = hac_source_next_answer(r->source, &batch, ret_rows, nulls);
+    if (status != HAC_OK)
+        return status;
+    r->kept += *ret_rows;
+    hac_machine_c_run(r->rows, &batch, r->columns);
+    *ret_rows -= batch.rows;
+    for (size_t c = 0; c < query->rows->n_outputs; c++) {
+        const uint8_t *states = r->columns[c].states;
+        ret_nulls[c] = nulls[hac_program_output_input(query->rows, c)];
+        for (size_t i = 0; states != NULL && i < batch.rows; i++)
+            ret_nulls[c] -= states[i] != HAC_ROW_OK;
+    }
+    return HAC_OK;
 }
 
 hac_status hac_chunk_rows_next(hac_chunk_rows *r, size_t *ret_n, hac_error *err)

@@ -12,6 +12,7 @@ typedef struct hac_chunk_rows {
     hac_source *source;
     hac_machine_c *filter, *rows;
     hac_column *columns;
+    bool answers; /* hac_chunk_rows_answer may have some */
     uint64_t read, kept;
     hac_stage preprocess, map;
     uint64_t since;                       /* when the map of the last batch began; 0: no map is running */
@@ -29,6 +30,15 @@ HAC_MUST_USE hac_status hac_chunk_rows_next(hac_chunk_rows *rows, size_t *ret_n,
 /* Takes all rows of the source's chunk at once and returns how many they are, if all that the query wants of
  * them is their number. False: read them. */
 bool hac_chunk_rows_all(hac_chunk_rows *rows, uint64_t *ret_n);
+
+/* Lets the source leave out rows of which it knows what the query wants (hac_source_answer). The caller then
+ * takes these answers after the last rows of each chunk. Call it before the first rows. */
+HAC_MUST_USE hac_status hac_chunk_rows_let_answer(hac_chunk_rows *rows, hac_error *err);
+/* An answer: HAC_ANSWER_ROWS rows in rows->columns, with the smallest and the largest values of rows that
+ * were left out. *ret_rows and ret_nulls (for each output) are what the numbers of rows and of nulls then
+ * lack, modulo 2^64. HAC_NOT_FOUND: there are no more. */
+#define HAC_ANSWER_ROWS 2
+HAC_MUST_USE hac_status hac_chunk_rows_answer(hac_chunk_rows *rows, uint64_t *ret_rows, uint64_t *ret_nulls);
 
 /* Begins chunk `chunk` of the task's source; `quotes` is the span of that name. */
 HAC_MUST_USE hac_status hac_chunk_rows_begin(hac_chunk_rows *rows, const hac_query_task *task,

@@ -76,6 +76,8 @@ static hac_status begin_chunk(chunks_job *j, chunks_worker *w, uint64_t chunk, h
 {
     if (w->rows.source == NULL) {
         hac_status status = hac_chunk_rows_init(&j->task, &w->rows, err);
+        if (status == HAC_OK)
+            status = hac_chunk_rows_let_answer(&w->rows, err);
         if (status != HAC_OK)
             return status;
     }
@@ -132,6 +134,20 @@ static hac_status add_rows(chunks_job *j, chunks_worker *w, uint64_t chunk, hac_
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
+static hac_status add_answers(chunks_worker *w, hac_error *err)
+{
+    uint64_t rows, nulls[HAC_PROGRAM_OUTPUTS_MAX];
+    hac_status status;
+    while ((status = hac_chunk_rows_answer(&w->rows, &rows, nulls)) == HAC_OK) {
+        status = hac_partial_add(w->writer, w->rows.columns, HAC_ANSWER_ROWS, err);
+        if (status == HAC_OK)
+            status = hac_partial_correct(w->writer, rows, nulls, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return status == HAC_NOT_FOUND ? HAC_OK : status;
+}
+
 static hac_status aggregate_chunk(void *context, uint64_t item, unsigned thread, hac_error *err)
 {
     chunks_job *j = context;
@@ -144,6 +160,8 @@ static hac_status aggregate_chunk(void *context, uint64_t item, unsigned thread,
         return status;
     hac_partial_begin(w->writer, number, region_of(j, number), j->task.region);
     status = add_rows(j, w, chunk, err);
+    if (status == HAC_OK)
+        status = add_answers(w, err);
     if (status == HAC_OK)
         status = hac_partial_end(w->writer, &needed, &groups, err);
     if (status == HAC_OK)

@@ -77,6 +77,20 @@ hac_status hac_query_check_whole(const hac_device_facts *facts, const hac_task *
     return hac_query_check_inline(task, err);
 }
 
+static hac_status add_answers(hac_chunk_rows *rows, hac_group_table *table, hac_error *err)
+{
+    uint64_t more, nulls[HAC_PROGRAM_OUTPUTS_MAX];
+    hac_status status;
+    while ((status = hac_chunk_rows_answer(rows, &more, nulls)) == HAC_OK) {
+        status = hac_group_table_add(table, rows->columns, HAC_ANSWER_ROWS, err);
+        if (status == HAC_OK)
+            status = hac_group_table_correct(table, more, nulls, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return status == HAC_NOT_FOUND ? HAC_OK : status;
+}
+
 static hac_status aggregate_all(hac_chunk_rows *rows, hac_group_table *table, hac_error *err)
 {
     hac_status status;
@@ -87,7 +101,7 @@ static hac_status aggregate_all(hac_chunk_rows *rows, hac_group_table *table, ha
     while ((status = hac_chunk_rows_next(rows, &n, err)) == HAC_OK)
         if ((status = hac_group_table_add(table, rows->columns, n, err)) != HAC_OK)
             return status;
-    return status == HAC_NOT_FOUND ? HAC_OK : status;
+    return status == HAC_NOT_FOUND ? add_answers(rows, table, err) : status;
 }
 
 /* Writes output rows to memory, which is enlarged until they fit. */
@@ -175,6 +189,8 @@ static hac_status group_all(const hac_query_task *t, grouped *g, row_counts *cou
         status = hac_group_table_new(t->grouped, &options, &g->table, err);
     if (status == HAC_OK)
         status = hac_chunk_rows_init(t, &rows, err);
+    if (status == HAC_OK)
+        status = hac_chunk_rows_let_answer(&rows, err);
     if (status == HAC_OK)
         status = hac_source_begin(rows.source, 0, t->source_bytes, false, err);
     if (status == HAC_OK)

@@ -199,6 +199,20 @@ hac_status hac_group_table_count(hac_group_table *table, uint64_t rows, hac_erro
     return HAC_OK;
 }
 
+hac_status hac_group_table_correct(hac_group_table *table, uint64_t rows, const uint64_t *nulls,
+                                   hac_error *err)
+{
+    const hac_group_layout *l = &table->layout;
+    hac_status status = hac_group_table_ensure(table, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t *counts = (uint64_t *)(void *)(table->records + l->rows_offset);
+    counts[0] += rows;
+    for (size_t i = 0; i < l->n_arguments; i++)
+        counts[1 + i] += nulls[l->arguments[i]];
+    return HAC_OK;
+}
+
 hac_status hac_group_table_add(hac_group_table *table, const hac_column *columns, size_t rows, hac_error *err)
 {
     if (table->options.passes > 1) {

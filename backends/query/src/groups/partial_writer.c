@@ -495,6 +495,12 @@ hac_status hac_partial_count(hac_partial_writer *w, uint64_t rows, hac_error *er
     return hac_group_table_count(w->table, rows, err);
 }
 
+hac_status hac_partial_correct(hac_partial_writer *w, uint64_t rows, const uint64_t *nulls, hac_error *err)
+{
+    w->rows_read += rows;
+    return hac_group_table_correct(w->table, rows, nulls, err);
+}
+
 bool hac_partial_takes_plain(const hac_partial_writer *w)
 {
     return w->table->options.passes <= 1 && w->table->layout.fixed != HAC_FIXED_NONE;

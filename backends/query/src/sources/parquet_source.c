@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cut_filter.h"
-#include "parquet/prune.h"
+#include "parquet_state.h"
 #include "query_machine.h"
-#include "source_parts.h"
 
 #define GOOD_ROWS (HAC_BATCH_ROWS / 2) /* a smaller batch is filled further */
 #define STRINGS_MAX                                                                                          \
@@ -23,67 +21,6 @@
 #define ENTRIES_MAX (UINT32_C(1) << 16)   /* entries of a dictionary that is judged */
 
 enum { DROP = 0, KEEP = 1, UNKNOWN = 2 };
-
-/* A conjunct's result for each entry of its column's current dictionary. */
-typedef struct verdicts {
-    uint64_t serial;
-    uint8_t *of; /* one for each entry */
-    uint32_t entries;
-    uint8_t null;
-    bool known;
-} verdicts;
-
-typedef struct conjunct {
-    const hac_conjunct *conjunct;
-    hac_machine_c *machine;
-    verdicts verdicts; /* used if the conjunct reads one column */
-} conjunct;
-
-typedef struct column_reader {
-    hac_parquet_column *column; /* NULL: the column has only nulls */
-    bool prunes;                /* statistics of the leaf are those of the column's type */
-    size_t leaf, group;         /* group SIZE_MAX: none is begun */
-    uint64_t at;                /* row of the group */
-    bool decoded;               /* the unit's rows are in `unit` */
-    bool only_filter;           /* only the filter reads it: not decoded where the filter has been applied */
-    bool marked;
-    hac_column unit; /* the rows of the current unit */
-    uint8_t *states;
-    uint8_t *characters; /* of the batch's strings */
-    size_t capacity, used;
-} column_reader;
-
-typedef struct parquet_source {
-    const hac_parquet_file *file;
-    hac_parquet_memory pages;
-    size_t first_group, end_group; /* row groups of the source */
-    uint64_t first_row;            /* their first row in the file */
-    column_reader *readers;
-    uint8_t *memory;
-    hac_column *inputs;  /* the columns as input of machines */
-    hac_conjuncts found; /* the filter's, then the cut's, which `cut` owns */
-    size_t n_filter, n_filter_bounds;
-    hac_cut_filter cut;
-    conjunct *conjuncts;
-    size_t *leaves; /* of the columns */
-    bool fails;     /* some conjunct can fail: the rows for which another one is null are then undecided */
-    bool applied;   /* the filter is applied here, or there is none */
-
-    size_t group; /* the one being read; SIZE_MAX: none */
-    hac_parquet_ranges ranges;
-    size_t range;
-    uint64_t row, end; /* the next row and the chunk's end, in the file */
-
-    uint64_t unit; /* first row of the unit in the group */
-    size_t n;      /* rows of the unit */
-    uint16_t selection[HAC_BATCH_ROWS + 3];
-    size_t n_selected; /* rows that are left; if all are, `selection` is not filled in */
-    bool undecided;    /* the filter of some row of the unit is undecided */
-    bool pending;      /* the unit has not been returned yet */
-    bool unknown;      /* the batch is an undecided unit */
-    uint64_t passed_over, bytes_pruned;
-    hac_parquet_pruned pruned;
-} parquet_source;
 
 /* ---- opening ---- */
 
@@ -193,66 +130,6 @@ static hac_status open_parquet(hac_source *source, hac_error *err)
     return status == HAC_OK ? take_filter_apart(source->query, p, err) : status;
 }
 
-/* ---- the cut ---- */
-
-static void leave_cut(parquet_source *p)
-{
-    p->found.n = p->n_filter;
-    p->found.n_bounds = p->n_filter_bounds;
-    hac_cut_filter_clear(&p->cut);
-}
-
-/* Rows that are left out must not be errors: neither their values nor what is made of these. */
-static bool may_cut_parquet(const hac_source *source, size_t column)
-{
-    const parquet_source *p = source->state;
-    if (!p->applied || p->fails || !p->readers[column].prunes ||
-        !hac_cut_filter_can(source->columns[column].type) || hac_program_may_fail(source->query->rows))
-        return false;
-    for (size_t i = 0; i < source->n_columns; i++)
-        if (p->readers[i].column != NULL && hac_parquet_column_may_fail(p->readers[i].column))
-            return false;
-    return p->readers[column].column != NULL;
-}
-
-static bool rank_parquet(const hac_source *source, size_t column, bool descending, uint64_t rows,
-                         hac_constant *ret, const uint8_t **ret_bytes)
-{
-    const parquet_source *p = source->state;
-    return source->query->filter == NULL && p->readers[column].prunes &&
-           hac_parquet_rank(p->file, p->readers[column].leaf, p->first_group, p->end_group, rows, descending,
-                            ret, ret_bytes);
-}
-
-static hac_status set_parquet_cut(hac_source *source, const hac_source_cut *cut, hac_error *err)
-{
-    parquet_source *p = source->state;
-    conjunct *c = &p->conjuncts[p->n_filter];
-    leave_cut(p);
-    hac_machine_c_free(c->machine);
-    c->machine = NULL;
-    c->verdicts.known = false;
-    hac_status status = hac_cut_filter_make(cut, source->columns[cut->column].type, &p->cut, err);
-    if (status == HAC_OK)
-        status = hac_query_machine(p->cut.found.conjuncts[0].program, &c->machine, err);
-    if (status != HAC_OK)
-        return status;
-    size_t n_bounds = p->n_filter_bounds + p->cut.found.n_bounds;
-    hac_bound *bounds = realloc(p->found.bounds, (n_bounds + 1) * sizeof *bounds);
-    if (bounds == NULL)
-        return hac_fail_no_memory(err);
-    p->found.bounds = bounds;
-    for (size_t i = 0; i < p->cut.found.n_bounds; i++) {
-        bounds[p->n_filter_bounds + i] = p->cut.found.bounds[i];
-        bounds[p->n_filter_bounds + i].conjunct = (uint16_t)p->n_filter;
-    }
-    p->found.n_bounds = n_bounds;
-    p->found.conjuncts[p->found.n++] = p->cut.found.conjuncts[0];
-    c->conjunct = &p->found.conjuncts[p->n_filter];
-    p->leaves[cut->column] = p->readers[cut->column].leaf;
-    return HAC_OK;
-}
-
 static void close_parquet(hac_source *source)
 {
     parquet_source *p = source->state;
@@ -264,9 +141,11 @@ static void close_parquet(hac_source *source)
         hac_machine_c_free(p->conjuncts[i].machine);
         free(p->conjuncts[i].verdicts.of);
     }
-    leave_cut(p);
+    hac_parquet_leave_cut(p);
     hac_conjuncts_clear(&p->found);
     hac_parquet_ranges_clear(&p->ranges);
+    free(p->answered);
+    free(p->wants);
     free(p->conjuncts);
     free(p->leaves);
     free(p->readers);
@@ -292,6 +171,7 @@ static hac_status begin_parquet(hac_source *source, uint64_t first, uint64_t end
     p->end = p->first_row + end;
     p->group = SIZE_MAX;
     p->pending = false;
+    p->n_answered = p->answers_given = 0;
     return HAC_OK;
 }
 
@@ -329,6 +209,8 @@ static hac_status begin_group(hac_source *source, hac_error *err)
     group = &p->file->groups[p->group];
     hac_parquet_ranges_clear(&p->ranges);
     p->range = 0;
+    if (p->wants != NULL && hac_parquet_is_answered(source))
+        return hac_parquet_note_answer(p, err);
     hac_status status = hac_parquet_prune(p->file, p->group, &p->found, p->leaves, &p->ranges, &pruned, err);
     if (status != HAC_OK || p->row != group->first_row)
         return status; /* counted by the chunk that reads its first row */
@@ -766,6 +648,7 @@ static void count_parquet(const hac_source *source, hac_source_counters *counter
     counters->pruned.groups_by_bloom += p->pruned.groups_by_bloom;
     counters->pruned.groups_by_pages += p->pruned.groups_by_pages;
     counters->pruned.rows += p->pruned.rows;
+    counters->groups_answered += p->groups_answered;
     counters->bytes_pruned += p->bytes_pruned;
     for (size_t i = 0; i < source->n_columns; i++) {
         hac_parquet_counters c = {0};
@@ -789,8 +672,10 @@ const hac_source_format hac_format_parquet = {.state_bytes = sizeof(parquet_sour
                                               .next = next_parquet,
                                               .take_rows = take_parquet_rows,
                                               .reads = parquet_reads,
-                                              .may_cut = may_cut_parquet,
-                                              .rank = rank_parquet,
-                                              .set_cut = set_parquet_cut,
+                                              .answer = hac_parquet_let_answer,
+                                              .next_answer = hac_parquet_next_answer,
+                                              .may_cut = hac_parquet_may_cut,
+                                              .rank = hac_parquet_source_rank,
+                                              .set_cut = hac_parquet_set_cut,
                                               .counters = count_parquet,
                                               .close = close_parquet};

@@ -220,6 +220,20 @@ void hac_source_reads(hac_source *source, const hac_program *program)
         source->format->reads(source, program);
 }
 
+hac_status hac_source_answer(hac_source *source, const uint8_t *wants, hac_error *err)
+{
+    return source->format->answer != NULL ? source->format->answer(source, wants, err) : HAC_OK;
+}
+
+hac_status hac_source_next_answer(hac_source *source, hac_batch *ret, uint64_t *ret_rows, uint64_t *ret_nulls)
+{
+    clear_batch(source);
+    if (source->format->next_answer == NULL || !source->format->next_answer(source, ret_rows, ret_nulls))
+        return HAC_NOT_FOUND;
+    give_batch(source, ret);
+    return HAC_OK;
+}
+
 bool hac_source_may_cut(const hac_source *source, size_t column)
 {
     return source->format->may_cut != NULL && source->format->may_cut(source, column);
@@ -262,6 +276,7 @@ void hac_source_put_counters(const hac_source_counters *counters, uint64_t *ret)
     ret[HAC_READ_GROUPS_BY_STATISTICS] = pruned->groups_by_statistics;
     ret[HAC_READ_GROUPS_BY_BLOOM] = pruned->groups_by_bloom;
     ret[HAC_READ_GROUPS_BY_PAGES] = pruned->groups_by_pages;
+    ret[HAC_READ_GROUPS_ANSWERED] = counters->groups_answered;
     ret[HAC_READ_ROWS_PRUNED] = pruned->rows;
     ret[HAC_READ_BYTES_PRUNED] = counters->bytes_pruned + columns->bytes_skipped;
     ret[HAC_READ_PAGES] = columns->pages - columns->pages_skipped;
