@@ -50,7 +50,10 @@ static void check_partial(char *const *parts)
 {
     hac_partial partial;
     hac_error err = HAC_ERROR_NONE;
-    hac_status status = hac_partial_make(parts[2], parts[5], parts[3], parts[4], &partial, &err);
+    hac_status status = hac_partial_make(
+        &(hac_partial_texts){
+            .group_by = parts[2], .having = parts[5], .select = parts[3], .order_by = parts[4]},
+        &partial, &err);
     check(status == HAC_OK || status == HAC_UNSUPPORTED || status == HAC_INVALID || status == HAC_NO_MEMORY);
     if (status == HAC_OK) {
         hac_query_text text = {.schema = parts[0],

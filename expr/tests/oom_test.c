@@ -100,8 +100,11 @@ static hac_status make_partial(void *context, hac_error *err)
     (void)context;
     hac_partial partial;
     hac_status status =
-        hac_partial_make("g, year(h) as y", "y > 1 and max(j) > 2",
-                         "g, y, sum(j) as s, min(b) / 2 as half, max(c)", "s desc, y", &partial, err);
+        hac_partial_make(&(hac_partial_texts){.group_by = "g, year(h) as y",
+                                              .having = "y > 1 and max(j) > 2",
+                                              .select = "g, y, sum(j) as s, min(b) / 2 as half, max(c)",
+                                              .order_by = "s desc, y"},
+                         &partial, err);
     hac_partial_clear(&partial);
     return status;
 }

@@ -215,6 +215,9 @@ static void prepare(const asking *a, hac_query_options *part, hac_query_options 
     part->limit = UINT64_MAX;
     part->result_format = HAC_RESULT_PARQUET;
     part->parquet = (hac_parquet_output){.compression = HAC_COMPRESSION_NONE}; /* it is read only once */
+    part->offset = 0;
+    part->limit_by = NULL;
+    part->limit_each = UINT64_MAX;
     part->group_by = part->having = part->order_by = NULL;
     part->select = "*";
     part->distinct = 0; /* the rows of different parts may be equal */
@@ -228,18 +231,25 @@ static hac_status ask_in_two_steps(asking *a, hac_error *err)
     hac_cleanup(hac_partial_clear) hac_partial partial = {.rows = false};
     hac_query_options part, whole;
     prepare(a, &part, &whole);
-    hac_status status =
-        hac_partial_make(asked->group_by, asked->having, asked->select, asked->order_by, &partial, err);
+    hac_status status = hac_partial_make(&(hac_partial_texts){.group_by = asked->group_by,
+                                                              .having = asked->having,
+                                                              .select = asked->select,
+                                                              .order_by = asked->order_by,
+                                                              .limit_by = asked->limit_by},
+                                         &partial, err);
     if (status != HAC_OK)
         return status;
     part.group_by = partial.part_group_by;
     part.select = partial.part_select;
     part.order_by = partial.part_order_by;
-    part.limit = partial.rows && !asked->distinct ? asked->limit : UINT64_MAX;
+    bool first = partial.rows && !asked->distinct && asked->limit_by == NULL;
+    if (!first || __builtin_add_overflow(asked->limit, asked->offset, &part.limit))
+        part.limit = UINT64_MAX;
     whole.group_by = partial.group_by;
     whole.having = partial.having;
     whole.select = partial.select;
     whole.order_by = partial.order_by;
+    whole.limit_by = partial.limit_by;
     return ask(a, &part, &whole, &partial, err);
 }
 

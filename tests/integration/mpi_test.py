@@ -538,6 +538,10 @@ class Query(RankTest):
                    ("--where", "n > 990000000", "--select", "city, note, n * 2 as t", "--output-format", "json"),
                    ("--group-by", "city", "--having", "count() > 500 and max(price) > 9990", "--select", "min(n) as a"),
                    ("--having", "k > 3", "--select", "count() as k"), ("--having", "count() < 3", "--select", "max(n)"),
+                   ("--select", "city, n", "--order-by", "n, city", "--limit", "20", "--offset", "30"),
+                   ("--select", "city, n, note", "--order-by", "n desc, city", "--limit", "2", "--limit-by", "city"),
+                   ("--group-by", "city, year(day) as y", "--select", "sum(n) as s", "--order-by", "s desc, city, y", "--limit", "1",
+                    "--limit-by", "city", "--offset", "3"),
                    ("--group-by", "note"), ("--where", "n = 17", "--select", "sum(n) as s, avg(n), count()"))
         for i, query in enumerate(queries):
             self.agree("mapreduce", "q.csv", "--schema", SCHEMA, *query, ranks=((2, 7)[i % 2],))

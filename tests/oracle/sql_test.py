@@ -108,6 +108,12 @@ SELECT lower(city) AS city, count(*) AS n FROM 'sales.csv' GROUP BY lower(city) 
 SELECT city, count(DISTINCT qty) AS n FROM 'sales.csv' GROUP BY city HAVING count(DISTINCT qty) > 3 AND n < 9 ORDER BY city
 SELECT DISTINCT city, count(*) AS n FROM 'sales.csv' GROUP BY city having n IS NOT NULL ORDER BY city
 SELECT "city" AS "the city", sum("qty") AS "q" FROM 'sales.csv' GROUP BY "the city" HAVING "q" > 1 AND "the city" <> '' ORDER BY "q", 1
+SELECT id, city FROM 'sales.csv' ORDER BY id LIMIT 5 OFFSET 7
+SELECT id FROM 'sales.csv' ORDER BY price DESC, id OFFSET 2990
+SELECT id FROM 'sales.csv' ORDER BY id DESC OFFSET 2 ROWS LIMIT 2
+SELECT id FROM 'sales.csv' ORDER BY id LIMIT 3 OFFSET 5000
+SELECT city, sum(qty) AS q FROM 'sales.csv' GROUP BY city HAVING q > 1 ORDER BY q, city LIMIT 2 OFFSET 1
+SELECT DISTINCT city FROM 'sales.csv' ORDER BY city OFFSET 4
 SELECT city, qty, count(*) FROM 'sales.csv' GROUP BY ALL HAVING count(*) BETWEEN 50 AND 110 ORDER BY ALL
 """.strip().splitlines()
 
@@ -152,6 +158,11 @@ REFUSED = (
     ("SELECT city FROM 'sales.csv' GROUP BY city HAVING sum(qty)", "SQL: character 51: a condition is true or false"),
     ("SELECT city FROM 'sales.csv' GROUP BY city HAVING n > 1", "SQL: character 51: unknown column 'n'"),
     ("SELECT city FROM 'sales.csv' HAVING 1 > 0 HAVING 1 > 0", "a second HAVING"),
+    ("SELECT id FROM 'sales.csv' LIMIT 1 OFFSET 1 OFFSET 2", "a second OFFSET"),
+    ("SELECT id FROM 'sales.csv' OFFSET -1", "expected a number of rows behind OFFSET"),
+    ("SELECT id FROM 'sales.csv' LIMIT 2 BY", "expected what LIMIT BY takes"),
+    ("SELECT id FROM 'sales.csv' LIMIT 2 BY nobody", "SQL: character 39: unknown column 'nobody'"),
+    ("SELECT id FROM 'sales.csv' LIMIT 2 BY 2", "SQL: character 39: a number is the place of a column"),
     ("SELECT id FROM 'sales.csv' ORDER BY 2", "SQL: character 37: a number is the place of a column"),
 )
 
@@ -167,8 +178,28 @@ EQUAL = (
      ("--group-by", "all", "--select", "year(day) as y, count() as n", "--order-by", "1")),
     ("SELECT id FROM 'sales.csv' ORDER BY qty DESC NULLS FIRST, id LIMIT 9",
      ("--select", "id", "--order-by", "qty desc nulls first, id", "--limit", "9")),
+    ("SELECT id FROM 'sales.csv' ORDER BY id DESC LIMIT 4 OFFSET 3",
+     ("--select", "id", "--order-by", "id desc", "--limit", "4", "--offset", "3")),
     ("SELECT city, count(*) AS n FROM 'sales.csv' GROUP BY city HAVING n > 480 AND max(qty) > 1 ORDER BY n",
      ("--group-by", "city", "--select", "count() as n", "--having", "n > 480 and max(qty) > 1", "--order-by", "n")),
+)
+
+
+# LIMIT n BY is not DuckDB's: QUALIFY says it there.
+LIMIT_BY = (
+    ("SELECT id, city FROM 'sales.csv' ORDER BY price DESC, id LIMIT 2 BY city",
+     "SELECT id, city FROM 'sales.csv' QUALIFY row_number() OVER (PARTITION BY city ORDER BY price DESC, id) <= 2 ORDER BY price DESC, id",
+     ("--select", "id, city", "--order-by", "price desc, id", "--limit", "2", "--limit-by", "city")),
+    ("SELECT id, qty FROM 'sales.csv' ORDER BY id LIMIT 3 BY qty, month(day) LIMIT 40 OFFSET 9",
+     "SELECT id, qty FROM 'sales.csv' QUALIFY row_number() OVER (PARTITION BY qty, month(day) ORDER BY id) <= 3 ORDER BY id LIMIT 40 OFFSET 9",
+     None),
+    ("SELECT city, qty AS q, count(*) AS n FROM 'sales.csv' GROUP BY ALL HAVING n > 90 ORDER BY n DESC, 1, 2 LIMIT 1 BY q OFFSET 1",
+     "SELECT * FROM (SELECT city, qty AS q, count(*) AS n FROM 'sales.csv' GROUP BY ALL HAVING n > 90) "
+     "QUALIFY row_number() OVER (PARTITION BY q ORDER BY n DESC, city, q) <= 1 ORDER BY n DESC, 1, 2 OFFSET 1",
+     ("--group-by", "city, qty as q", "--select", "count() as n", "--having", "n > 90", "--order-by", "n desc, 1, 2", "--limit", "1",
+      "--limit-by", "q", "--offset", "1")),
+    ("SELECT id FROM 'sales.csv' ORDER BY id LIMIT 0 BY city", "SELECT id FROM 'sales.csv' LIMIT 0",
+     ("--select", "id", "--order-by", "id", "--limit", "0", "--limit-by", "city")),
 )
 
 
@@ -194,9 +225,9 @@ class SqlCase(SharedMachineTest):
         rows = duck.read_csv(out.decode())
         return rows[0], rows[1:]
 
-    def compare(self, statement, ordered=True):
+    def compare(self, statement, ordered=True, reference=None):
         _, got = self.ask(statement)
-        wanted = self.duck.execute(statement).fetchall()
+        wanted = self.duck.execute(reference or statement).fetchall()
         if not ordered:
             got = sorted(got, key=repr)
             wanted = sorted(wanted, key=lambda row: repr(tuple(text_of(v) for v in row)))
@@ -216,6 +247,14 @@ class Lines(SqlCase):
         for statement in LINES:
             with self.subTest(statement):
                 self.compare(statement)
+
+    @unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
+    def test_limit_by(self):
+        for statement, reference, options in LIMIT_BY:
+            with self.subTest(statement):
+                self.compare(statement, reference=reference)
+                if options is not None:
+                    self.assertEqual(self.m.good("query", statement), self.m.good("query", "sales.csv", *options))
 
     def test_refused(self):
         for statement, says in REFUSED:

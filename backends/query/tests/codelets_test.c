@@ -21,6 +21,8 @@ static uint64_t random_state = 5;
 typedef struct asked {
     const char *schema, *where, *group_by, *having, *select, *order_by;
     uint64_t limit; /* 0: none */
+    uint64_t offset;
+    const char *limit_by; /* `limit` is for each of these */
     unsigned format;
     bool header, skip;
 } asked;
@@ -41,7 +43,10 @@ static hac_status pack(const asked *a, uint8_t *ret, size_t *ret_bytes, bool *re
                                  .having = a->having,
                                  .select = a->select,
                                  .order_by = a->order_by,
-                                 .limit = a->limit != 0 ? a->limit : UINT64_MAX,
+                                 .limit = a->limit != 0 && a->limit_by == NULL ? a->limit : UINT64_MAX,
+                                 .offset = a->offset,
+                                 .limit_by = a->limit_by,
+                                 .limit_each = a->limit,
                                  .source = {.format = (hac_input_format)a->format,
                                             .options = {.no_header = a->format == HAC_INPUT_CSV && !a->header,
                                                         .skip_errors = a->skip}}};
@@ -118,7 +123,8 @@ static answer in_pieces(const asked *a, const hac_span *source, uint64_t chunk, 
                      .params = {source->bytes, chunk, 0, chunks, REGION, partitions, REGION, 99},
                      .count = chunks,
                      .n_spans = 2};
-    if (!aggregates && a->order_by != NULL) /* few rows in each part, and always enough parts */
+    if (!aggregates && a->order_by != NULL &&
+        a->limit_by == NULL) /* few rows in each part, and always enough parts */
         HAC_EDIT_PARAMS(hac_query_params, &task)->part_rows =
             1 + hac_random_u64(&random_state) % 3 + source->bytes / PARTS;
     task.spans[0] = quotes;
@@ -337,6 +343,70 @@ static void test_having_of_many(void **state)
     hac_text_clear(&wanted);
 }
 
+static const char numbers[] = "k,v\na,1\nb,2\na,3\n,4\nb,5\na,6\n,7\nc,8\na,9\n,10\n";
+static const asked by_number = {.schema = "k:string,v:i64",
+                                .select = "k, v",
+                                .order_by = "v desc",
+                                .format = HAC_INPUT_CSV,
+                                .header = true};
+
+static void test_offset(void **state)
+{
+    (void)state;
+    asked a = by_number;
+    a.offset = 8;
+    expect(&a, numbers, "k,v\nb,2\na,1\n");
+    a.limit = 1;
+    expect(&a, numbers, "k,v\nb,2\n");
+    a.offset = 10;
+    expect(&a, numbers, "k,v\n");
+    a.offset = UINT64_MAX; /* the sum of both is more than there is */
+    expect(&a, numbers, "k,v\n");
+    a.order_by = NULL; /* rows keep their order */
+    a.offset = 3;
+    a.limit = 2;
+    expect(&a, numbers, "k,v\n,4\nb,5\n");
+    a.limit = 0;
+    a.offset = 9;
+    expect(&a, numbers, "k,v\n,10\n");
+    a.group_by = "k";
+    a.select = "sum(v) as s";
+    a.order_by = "k";
+    a.having = "s > 7";
+    a.offset = 2;
+    expect(&a, numbers, "k,s\n,21\n");
+}
+
+static void test_limit_by(void **state)
+{
+    (void)state;
+    asked a = by_number;
+    a.limit_by = "k";
+    a.limit = 1;
+    expect(&a, numbers, "k,v\n,10\na,9\nc,8\nb,5\n");
+    a.limit = 2;
+    a.offset = 5;
+    expect(&a, numbers, "k,v\nb,5\nb,2\n");
+    a.order_by = NULL;
+    a.offset = 0;
+    a.limit = 1;
+    expect(&a, numbers, "k,v\na,1\nb,2\n,4\nc,8\n");
+    a.select = "v"; /* a column that is not shown, and an expression */
+    a.limit_by = "k is null, v % 2";
+    expect(&a, numbers, "v\n1\n2\n4\n7\n");
+    a.limit_by = "1";
+    a.limit = 3;
+    a.offset = 7;
+    expect(&a, numbers, "v\n8\n9\n10\n");
+    a.group_by = "k, v % 2 as odd";
+    a.select = "sum(v) as s";
+    a.order_by = "s desc";
+    a.limit_by = "odd";
+    a.offset = 0;
+    a.limit = 1;
+    expect(&a, numbers, "k,odd,s\n,0,14\na,1,13\n");
+}
+
 /* Skipped records are counted, in one task and in many. */
 static void test_skipped(void **state)
 {
@@ -482,7 +552,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups),         cmocka_unit_test(test_having),
-        cmocka_unit_test(test_having_of_many), cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_having_of_many), cmocka_unit_test(test_offset),
+        cmocka_unit_test(test_limit_by),       cmocka_unit_test(test_skipped),
         cmocka_unit_test(test_rows),           cmocka_unit_test(test_words),
         cmocka_unit_test(test_errors),         cmocka_unit_test(test_large_groups),
         cmocka_unit_test(test_hostile),

@@ -153,6 +153,63 @@ static size_t number_of(const made *m, uint64_t at)
     return n;
 }
 
+static bool alike(const made *m, const row *a, const row *b)
+{
+    for (size_t i = 0; i < m->query.n_limit_by; i++) {
+        unsigned c = m->query.limit_by[i];
+        if (a->null[c] != b->null[c] || (!a->null[c] && compare_column(a, b, c) != 0))
+            return false;
+    }
+    return true;
+}
+
+/* Drops rows before which there are limit_each rows that are alike. */
+static size_t limit_each(const made *m, row *rows, size_t n)
+{
+    bool *drop = calloc(n + 1, sizeof *drop);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t before = 0;
+        for (size_t j = 0; j < i && !drop[i]; j++)
+            drop[i] = alike(m, &rows[j], &rows[i]) && ++before == m->query.limit_each;
+        drop[i] |= m->query.limit_each == 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!drop[i])
+            rows[kept++] = rows[i];
+    free(drop);
+    return kept;
+}
+
+/* All rows in their order, and what the limits leave. */
+static void check_order(const made *m)
+{
+    uint64_t *order, n, passed, last = m->query.n_limit_by > 0 ? m->query.limit_after : m->query.limit;
+    assert_int_equal(hac_finish_order(&m->query, &m->reader, &order, &n, &passed, NULL), HAC_OK);
+    row *wanted = malloc((m->n + 1) * sizeof *wanted);
+    memcpy(wanted, m->rows, m->n * sizeof *wanted);
+    sorting_by = m->order;
+    sorting_items = m->query.n_order;
+    qsort(wanted, m->n, sizeof *wanted, compare);
+    size_t rows = m->query.n_limit_by > 0 ? limit_each(m, wanted, m->n) : m->n;
+    rows = rows < last ? rows : last;
+    size_t first = rows < m->query.offset ? rows : m->query.offset;
+    assert_int_equal(passed, rows);
+    assert_int_equal(n, rows - first);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(number_of(m, order[i]), wanted[first + i].number);
+    free(wanted);
+    free(order);
+}
+
+static void choose_order(made *m)
+{
+    m->query.n_order = 1 + hac_random_u64(&random_state) % COLUMNS;
+    for (size_t k = 0; k < m->query.n_order; k++)
+        m->order[k] = (hac_order_item){(uint16_t)(hac_random_u64(&random_state) % COLUMNS),
+                                       hac_random_u64(&random_state) % 2};
+}
+
 static void test_order(void **state)
 {
     (void)state;
@@ -162,24 +219,37 @@ static void test_order(void **state)
             made m;
             make(&m, sizes[s], spread);
             for (int round = 0; round < HAC_TEST_CASES(6, 2); round++) {
-                uint64_t *order, n;
-                m.query.n_order = 1 + hac_random_u64(&random_state) % COLUMNS;
-                for (size_t k = 0; k < m.query.n_order; k++)
-                    m.order[k] = (hac_order_item){(uint16_t)(hac_random_u64(&random_state) % COLUMNS),
-                                                  hac_random_u64(&random_state) % 2};
+                choose_order(&m);
                 m.query.limit =
                     round % 2 ? UINT64_MAX : hac_random_u64(&random_state) % (round == 2 ? 20 : sizes[s] + 2);
-                assert_int_equal(hac_finish_order(&m.query, &m.reader, &order, &n, NULL), HAC_OK);
-                row *wanted = malloc((m.n + 1) * sizeof *wanted);
-                memcpy(wanted, m.rows, m.n * sizeof *wanted);
-                sorting_by = m.order;
-                sorting_items = m.query.n_order;
-                qsort(wanted, m.n, sizeof *wanted, compare);
-                assert_int_equal(n, m.n < m.query.limit ? m.n : m.query.limit);
-                for (size_t i = 0; i < n; i++)
-                    assert_int_equal(number_of(&m, order[i]), wanted[i].number);
-                free(wanted);
-                free(order);
+                m.query.offset = round % 3 == 0 ? hac_random_u64(&random_state) % (sizes[s] + 2) : 0;
+                check_order(&m);
+            }
+            clear(&m);
+        }
+}
+
+static void test_limit_by(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 500, 1023, 1025, 2100};
+    uint16_t columns[COLUMNS];
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (unsigned spread = 2; spread < 1u << 10; spread *= 6) {
+            made m;
+            make(&m, sizes[s], spread);
+            m.query.limit_by = columns;
+            for (int round = 0; round < HAC_TEST_CASES(8, 3); round++) {
+                choose_order(&m);
+                if (round == 1)
+                    m.query.n_order = 0; /* rows keep their order */
+                m.query.n_limit_by = 1 + hac_random_u64(&random_state) % (COLUMNS - 1);
+                for (size_t k = 0; k < m.query.n_limit_by; k++)
+                    columns[k] = (uint16_t)(hac_random_u64(&random_state) % COLUMNS);
+                m.query.limit_each = hac_random_u64(&random_state) % 4;
+                m.query.limit_after = round % 2 ? UINT64_MAX : hac_random_u64(&random_state) % 40;
+                m.query.offset = round % 3 == 0 ? hac_random_u64(&random_state) % 30 : 0;
+                check_order(&m);
             }
             clear(&m);
         }
@@ -192,7 +262,7 @@ static void test_memory_of_few(void **state)
     (void)state;
     struct rlimit before, low;
     unsigned long pages = 0;
-    uint64_t *order, n;
+    uint64_t *order, n, passed;
     made m;
     make(&m, 1 << 20, 1u << 30);
     m.query.n_order = 1;
@@ -204,7 +274,7 @@ static void test_memory_of_few(void **state)
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     low = (struct rlimit){pages * (rlim_t)sysconf(_SC_PAGESIZE) + (12 << 20), before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
-    hac_status status = hac_finish_order(&m.query, &m.reader, &order, &n, NULL);
+    hac_status status = hac_finish_order(&m.query, &m.reader, &order, &n, &passed, NULL);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(status, HAC_OK);
     assert_int_equal(n, 10);
@@ -442,9 +512,10 @@ int main(void)
 #ifndef HAC_SANITIZED
         cmocka_unit_test(test_memory_of_few), /* first, before other tests leave memory behind */
 #endif
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_text),    cmocka_unit_test(test_table),
-        cmocka_unit_test(test_plain_columns), cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_long_strings),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_limit_by),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_table),
+        cmocka_unit_test(test_plain_columns), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_pool),          cmocka_unit_test(test_long_strings),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

@@ -94,7 +94,7 @@ typedef struct hac_query_params {
     uint64_t
         generation; /* number of carries written so far, plus 1, which tells an old carry; 0: input not in splits */
     /* Bytes of a partition's region in the carry that the task reads; 0: there is no carry. For query.rows
-     * and query.gather: number of rows that earlier rounds gave. */
+     * and query.gather: number of rows that earlier rounds gave, and left out for an offset. */
     uint64_t carry;
     uint64_t file_stamp;   /* parquet: HAC_FOOTER_STAMP of the file; 0: not known */
     uint64_t file_offset;  /* byte of the file at which the split begins */

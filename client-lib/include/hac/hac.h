@@ -343,13 +343,19 @@ typedef struct hac_query_options {
                       * group_by come first */
     hac_input_options input_options; /* of input_format */
     const char *having;              /* groups for which this is true, such as: count() > 1 */
+    uint64_t offset;                 /* rows of the result that are left out, from the first one on */
+    /* Of the rows that have the same values of these expressions, the result has the first limit_each in its
+     * order, before limit and offset. NULL: all. */
+    const char *limit_by;
+    uint64_t limit_each; /* UINT64_MAX: limit_by is NULL */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_ENGINE_AUTO,    \
-            {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL                 \
+            {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL, 0, NULL,       \
+            UINT64_MAX                                                                                       \
     }
 
 /* Sets an option of the input format by the name and the value that logic files have for it

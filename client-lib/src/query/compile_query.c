@@ -26,6 +26,12 @@ bool hac_query_has_schema(const hac_query_options *options)
     return options->schema != NULL && options->schema[0] != '\0';
 }
 
+bool hac_query_needs_all_rows(const hac_query_options *options)
+{
+    return (options->order_by != NULL && options->order_by[0] != '\0') ||
+           (options->limit_by != NULL && options->limit_by[0] != '\0');
+}
+
 bool hac_query_names_json(const hac_query_options *options)
 {
     return options->input_format == HAC_INPUT_JSONL && hac_query_has_schema(options);
@@ -48,6 +54,9 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                            .distinct = options->distinct != 0,
                            .select_only = options->select_only != 0,
                            .limit = options->limit,
+                           .offset = options->offset,
+                           .limit_by = options->limit_by,
+                           .limit_each = options->limit_each,
                            .output = (hac_result_format)options->result_format};
     text.source =
         (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,

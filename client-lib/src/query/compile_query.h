@@ -37,6 +37,10 @@ bool hac_query_has_header(const hac_query_options *options);
 /* True if the options name columns and their types. */
 bool hac_query_has_schema(const hac_query_options *options);
 
+/* True if no row of the result is known before all rows are: they come in an order, or are limited by
+ * columns. */
+bool hac_query_needs_all_rows(const hac_query_options *options);
+
 /* True if the options name members of JSON objects, which the objects may not have. */
 bool hac_query_names_json(const hac_query_options *options);
 

@@ -71,7 +71,8 @@ static hac_status check_texts(const hac_query_options *options, hac_error *err)
                  {"--group-by", options->group_by, HAC_EXPRESSION_MAX},
                  {"--having", options->having, HAC_EXPRESSION_MAX},
                  {"--select", options->select, HAC_EXPRESSION_MAX},
-                 {"--order-by", options->order_by, HAC_EXPRESSION_MAX}};
+                 {"--order-by", options->order_by, HAC_EXPRESSION_MAX},
+                 {"--limit-by", options->limit_by, HAC_EXPRESSION_MAX}};
     hac_status status = HAC_OK;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && status == HAC_OK; i++)
         status = check_text(texts[i].name, texts[i].text, texts[i].max, err);
@@ -145,9 +146,10 @@ hac_status hac_query_encode(const hac_query_options *options, const hac_source_c
     spec->source = &ret->source;
     spec->method = &ret->method;
     spec->output_format = (uint32_t)options->result_format;
-    spec->has_limit = options->limit != UINT64_MAX;
-    spec->limit = spec->has_limit ? options->limit : 0;
-    spec->ordered = options->order_by != NULL && options->order_by[0] != '\0';
+    uint64_t last; /* hacd counts the rows that the offset leaves out, too */
+    spec->has_limit = !__builtin_add_overflow(options->limit, options->offset, &last) && last != UINT64_MAX;
+    spec->limit = spec->has_limit ? last : 0;
+    spec->ordered = hac_query_needs_all_rows(options);
     spec->sort = options->sort_rows != 0;
     spec->rows = columns != NULL ? columns->table.rows : 0;
     return HAC_OK;

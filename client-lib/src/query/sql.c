@@ -53,6 +53,9 @@ void hac_sql_apply(const hac_sql *sql, hac_query_options *options)
     options->having = select->clauses[HAC_SQL_HAVING].text;
     options->order_by = select->clauses[HAC_SQL_ORDER_BY].text;
     options->limit = select->limit;
+    options->offset = select->offset;
+    options->limit_by = select->clauses[HAC_SQL_LIMIT_BY].text;
+    options->limit_each = select->limit_each;
     options->distinct = select->distinct;
     options->select_only = 1;
 }

@@ -317,9 +317,8 @@ static hac_status check(const hac_splits *splits, const hac_query_options *optio
 static hac_status run(hac_client *client, hac_input_list *inputs, const hac_query_options *options,
                       const hac_compiled_query *compiled, hac_job **ret_job, hac_error *err)
 {
-    bool ordered = options->order_by != NULL && options->order_by[0] != '\0';
     bool columns = options->result_format == HAC_RESULT_TABLE || options->result_format == HAC_RESULT_PARQUET;
-    if (!compiled->aggregates && (ordered || columns))
+    if (!compiled->aggregates && (hac_query_needs_all_rows(options) || columns))
         return hac_collect_input(client, inputs, options, compiled, ret_job, err);
     if (!compiled->aggregates && inputs->splits->write == NULL)
         return hac_fail(err, HAC_INVALID,

@@ -203,7 +203,8 @@ static hac_status gave_rows(hacd_job *job, uint64_t before, hac_error *err)
     totals->result_rows += before;
     job->rows_bytes += bytes;
     s->memory.needed = totals->needed > s->memory.needed ? totals->needed : s->memory.needed;
-    s->enough = totals->result_rows >= s->limit;
+    s->passed += totals->passed;
+    s->enough = s->passed >= s->limit;
     hac_query_of(job)->tries = 0;
     end_splits(job, rows, bytes);
     end_round(job);

@@ -166,6 +166,7 @@ static void take_result(hacd_job *job, const Hac__Executor__Done *done)
     hacd_query *state = hac_query_of(job);
     state->totals.result_rows = value(done, 0);
     state->totals.result_bytes = value(done, 1);
+    state->totals.passed = done->n_values == 3 ? value(done, 2) : value(done, 0);
     if (done->n_values >= HAC_WHOLE_N_VALUES) {
         state->totals.rows = value(done, HAC_WHOLE_VALUE_READ);
         state->totals.kept = value(done, HAC_WHOLE_VALUE_KEPT);

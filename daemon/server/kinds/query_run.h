@@ -15,6 +15,7 @@ typedef struct hac_query_totals {
     uint64_t groups, group_region, output_bytes; /* of the merges */
     uint64_t part_region, part_bytes; /* largest region of a part; bytes of all parts in the result */
     uint64_t result_rows, result_bytes;
+    uint64_t passed; /* rows of the result, and those before them that an offset leaves out */
     uint64_t reading[HAC_READ_N_VALUES];
 } hac_query_totals;
 

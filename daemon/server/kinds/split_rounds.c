@@ -200,7 +200,7 @@ static hac_status fit_rows(hacd_job *job, uint64_t max, hac_error *err)
 static hac_status plan_rows(hacd_job *job, hac_error *err)
 {
     const hacd_splits *s = job->kind_state;
-    hac_query_of(job)->spec.round.rows_given = hac_query_of(job)->totals.result_rows;
+    hac_query_of(job)->spec.round.rows_given = s->passed;
     hac_status status = fit_rows(job, s->single ? s->queue[0].sets : HAC_ROUND_CAPACITY_MAX, err);
     if (status == HAC_REFUSED && s->n_taken > 1)
         status = fit_rows(job, s->queue[0].sets, err);

@@ -28,6 +28,7 @@ typedef struct hacd_splits {
     bool in_parts;     /* all free memory was too little for all data sets of a split in a file */
     bool single;       /* the rows of several splits do not fit into memory together: one split a round */
     bool tight;        /* the partials and the result do not fit into memory together */
+    uint64_t passed;   /* rows that were given, and those that an offset leaves out */
     bool enough;       /* the limit of rows is reached */
     bool ended;        /* the result is complete */
     uint64_t given;    /* number of splits that the client has sent */

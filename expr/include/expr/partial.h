@@ -29,17 +29,21 @@ typedef enum hac_partial_use {
 } hac_partial_use;
 
 typedef struct hac_partial {
-    char *part_group_by, *part_select, *part_order_by; /* of the parts; NULL: none */
-    char *group_by, *having, *select, *order_by;       /* of the whole */
+    char *part_group_by, *part_select, *part_order_by;      /* of the parts; NULL: none */
+    char *group_by, *having, *select, *order_by, *limit_by; /* of the whole */
     bool rows; /* the query has no aggregation: the limit applies to the parts, too */
     hac_partial_use uses[HAC_PARTIAL_VALUES];
     size_t n_values;
 } hac_partial;
 
-/* A text may be NULL or "". HAC_UNSUPPORTED: this query cannot be split. The caller clears *ret in every
+/* The texts of a query (hac_query_text). A text may be NULL or "". */
+typedef struct hac_partial_texts {
+    const char *group_by, *having, *select, *order_by, *limit_by;
+} hac_partial_texts;
+
+/* HAC_UNSUPPORTED: this query cannot be split. The caller clears *ret in every
  * case. */
-HAC_MUST_USE hac_status hac_partial_make(const char *group_by, const char *having, const char *select,
-                                         const char *order_by, hac_partial *ret, hac_error *err);
+HAC_MUST_USE hac_status hac_partial_make(const hac_partial_texts *texts, hac_partial *ret, hac_error *err);
 void hac_partial_clear(hac_partial *partial);
 
 #endif

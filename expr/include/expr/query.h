@@ -42,6 +42,9 @@ typedef struct hac_query_text {
     bool
         select_only; /* the columns of the result are those of `select`, as in SQL: keys do not precede them */
     uint64_t limit;  /* UINT64_MAX: no limit */
+    uint64_t offset; /* rows of the result that are left out, from the first one on */
+    const char *limit_by;
+    uint64_t limit_each; /* rows that have the same values of `limit_by`, before `limit` and `offset` */
     hac_result_format output;
     hac_parquet_settings parquet;
     hac_source_options source;
@@ -75,7 +78,15 @@ typedef struct hac_query {
     uint16_t having;
     hac_order_item *order;
     size_t n_order;
+    /* The first rows in the order, of which the first `offset` are left out: steps before the last one keep
+     * no more. With limit_by it is UINT64_MAX. */
     uint64_t limit;
+    uint64_t offset;
+    /* Indices into outputs: of the rows that have the same values in these columns the result has the first
+     * `limit_each`, then of all of these the first `limit_after`, `offset` included. */
+    uint16_t *limit_by;
+    size_t n_limit_by;
+    uint64_t limit_each, limit_after;
     hac_result_format output;
     hac_parquet_settings parquet;
     size_t left_out; /* columns that `*` leaves out because they cannot be read; not part of the bytes */

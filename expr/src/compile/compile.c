@@ -33,7 +33,8 @@ static hac_status check_options(const hac_query_text *text, hac_error *err)
     const hac_source_options *source = &text->source;
     const char *const texts[][2] = {{"--schema", text->schema},     {"--where", text->where},
                                     {"--group-by", text->group_by}, {"--having", text->having},
-                                    {"--select", text->select},     {"--order-by", text->order_by}};
+                                    {"--select", text->select},     {"--order-by", text->order_by},
+                                    {"--limit-by", text->limit_by}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i][1] != NULL && strnlen(texts[i][1], HAC_EXPRESSION_MAX + 1) > HAC_EXPRESSION_MAX)
             return hac_fail(err, HAC_INVALID, "%s: longer than %d bytes", texts[i][0], HAC_EXPRESSION_MAX);
@@ -41,6 +42,8 @@ static hac_status check_options(const hac_query_text *text, hac_error *err)
         return hac_fail(err, HAC_INVALID,
                         "--parse: the input's format is not known; give one of csv tsv jsonl lines words kv "
                         "fixed lengths typedbytes");
+    if (hac_text_given(text->limit_by) && text->limit_each == UINT64_MAX)
+        return hac_fail(err, HAC_INVALID, "--limit-by: say with --limit how many rows of each");
     return hac_input_options_check(source->format, &source->options, err);
 }
 
@@ -68,6 +71,9 @@ static hac_status parse_all(hac_compiler *c)
     if (status == HAC_OK && hac_text_given(c->text->order_by))
         status =
             hac_parse_items(p, &c->order_source, HAC_ITEM_DIRECTIONS, HAC_ORDER_MAX, c->orders, &c->n_orders);
+    if (status == HAC_OK && hac_text_given(c->text->limit_by))
+        status =
+            hac_parse_items(p, &c->limit_by_source, 0, HAC_QUERY_KEYS_MAX, c->limit_bys, &c->n_limit_bys);
     return status;
 }
 
@@ -536,6 +542,30 @@ static void order_by_all(hac_compiler *c)
     }
 }
 
+/* The columns of `limit n by`. Numbers and names are those of --order-by. */
+static hac_status check_limit_by(hac_compiler *c)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < c->n_limit_bys && status == HAC_OK; i++) {
+        hac_item *item = &c->limit_bys[i];
+        bool number = is_number(item->node) && !item->node->checked;
+        status = number ? order_number(c, item) : check_item(c, item);
+    }
+    return status;
+}
+
+static hac_status add_limit_by(hac_compiler *c, const hac_item *item)
+{
+    uint16_t column;
+    hac_status status = column_of(c, item, &column);
+    for (size_t i = 0; status == HAC_OK && i < c->n_limit_by; i++)
+        if (c->limit_by[i] == column)
+            return HAC_OK;
+    if (status == HAC_OK)
+        c->limit_by[c->n_limit_by++] = column;
+    return status;
+}
+
 /* An output goes before a column of the same name. */
 static hac_status make_order(hac_compiler *c)
 {
@@ -548,10 +578,14 @@ static hac_status make_order(hac_compiler *c)
     c->checker.n_outputs = c->n_outputs;
     c->checker.outputs_last = false;
     hac_status status = check_orders(c);
+    if (status == HAC_OK)
+        status = check_limit_by(c);
     c->checker.outputs = NULL;
     c->checker.n_outputs = 0;
     for (size_t i = 0; i < c->n_orders && status == HAC_OK; i++)
         status = add_order(c, &c->orders[i]);
+    for (size_t i = 0; i < c->n_limit_bys && status == HAC_OK; i++)
+        status = add_limit_by(c, &c->limit_bys[i]);
     return status;
 }
 
@@ -603,6 +637,8 @@ static hac_status analyse(hac_compiler *c)
     c->pass++;
     for (size_t i = 0; i < c->n_orders; i++)
         c->aggregated |= calls_aggregate(c, c->orders[i].node);
+    for (size_t i = 0; i < c->n_limit_bys; i++)
+        c->aggregated |= calls_aggregate(c, c->limit_bys[i].node);
     hac_status status = check_where(c);
     if (status == HAC_OK)
         status = check_keys(c);
@@ -656,6 +692,7 @@ static hac_compiler *compiler_new(const hac_query_text *text, hac_error *err)
     c->having_source = source_of("--having", text->having);
     c->select_source = source_of("--select", text->select);
     c->order_source = source_of("--order-by", text->order_by);
+    c->limit_by_source = source_of("--limit-by", text->limit_by);
     return c;
 }
 
@@ -725,6 +762,8 @@ static bool any_names_other(hac_compiler *c)
         other = c->selects[i].node->kind == HAC_NODE_STAR || names_other(c, c->selects[i].node);
     for (size_t i = 0; i < c->n_orders && !other; i++)
         other = names_other(c, c->orders[i].node);
+    for (size_t i = 0; i < c->n_limit_bys && !other; i++)
+        other = names_other(c, c->limit_bys[i].node);
     return other;
 }
 

@@ -24,14 +24,15 @@ typedef struct hac_compiler {
     hac_parser parser;
     hac_checker checker;
     hac_schema schema; /* all columns of the source */
-    hac_expr_source where_source, group_source, having_source, select_source, order_source;
+    hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source;
     uint32_t pass;
 
     hac_node *where, *having; /* NULL: none */
     /* What a name may stand for: the keys, then the items of select. */
     hac_item names[HAC_QUERY_KEYS_MAX + HAC_PROGRAM_OUTPUTS_MAX];
     hac_item keys[HAC_QUERY_KEYS_MAX], selects[HAC_PROGRAM_OUTPUTS_MAX], orders[HAC_ORDER_MAX];
-    size_t n_keys, n_selects, n_orders;
+    hac_item limit_bys[HAC_QUERY_KEYS_MAX];
+    size_t n_keys, n_selects, n_orders, n_limit_bys;
     bool aggregated;
 
     hac_output_column outputs[HAC_PROGRAM_OUTPUTS_MAX]; /* the visible ones first */
@@ -40,6 +41,8 @@ typedef struct hac_compiler {
     hac_order_item order[HAC_ORDER_MAX];
     size_t n_order;
     uint16_t having_output; /* HAC_QUERY_NO_OUTPUT: none */
+    uint16_t limit_by[HAC_QUERY_KEYS_MAX];
+    size_t n_limit_by;
     /* The inputs of `finals`: the keys, then the distinct aggregates. */
     hac_node *inputs[HAC_PROGRAM_INPUTS_MAX];
     size_t n_inputs;

@@ -205,7 +205,8 @@ static hac_status set_outputs(hac_compiler *c, hac_query *query)
 {
     query->outputs.fields = calloc(c->n_outputs + 1, sizeof *query->outputs.fields);
     query->order = calloc(c->n_order + 1, sizeof *query->order);
-    if (query->outputs.fields == NULL || query->order == NULL)
+    query->limit_by = calloc(c->n_limit_by + 1, sizeof *query->limit_by);
+    if (query->outputs.fields == NULL || query->order == NULL || query->limit_by == NULL)
         return hac_fail_no_memory(c->err);
     query->outputs.n_fields = c->n_outputs;
     query->n_visible = c->n_visible;
@@ -216,7 +217,21 @@ static hac_status set_outputs(hac_compiler *c, hac_query *query)
     }
     memcpy(query->order, c->order, c->n_order * sizeof *query->order);
     query->n_order = c->n_order;
+    memcpy(query->limit_by, c->limit_by, c->n_limit_by * sizeof *query->limit_by);
+    query->n_limit_by = c->n_limit_by;
     return HAC_OK;
+}
+
+static void set_limits(const hac_compiler *c, hac_query *query)
+{
+    uint64_t all;
+    if (__builtin_add_overflow(c->text->limit, c->text->offset, &all))
+        all = UINT64_MAX;
+    bool each = c->n_limit_by > 0;
+    query->offset = c->text->offset;
+    query->limit = each ? UINT64_MAX : all;
+    query->limit_after = all;
+    query->limit_each = each ? c->text->limit_each : UINT64_MAX;
 }
 
 hac_status hac_compile_query(hac_compiler *c, hac_query *query)
@@ -224,7 +239,7 @@ hac_status hac_compile_query(hac_compiler *c, hac_query *query)
     int inputs[HAC_COLUMNS_MAX];
     size_t n = number_columns(c, inputs);
     query->source = c->text->source;
-    query->limit = c->text->limit;
+    set_limits(c, query);
     query->output = c->text->output;
     query->parquet = c->text->parquet;
     hac_status status = set_columns(c, inputs, n, query);

@@ -37,10 +37,10 @@ typedef struct items {
 } items;
 
 typedef struct work {
-    items keys, having, select, order;
+    items keys, having, select, order, limit_by;
     hac_partial *partial;
     hac_text values[HAC_PARTIAL_VALUES]; /* the calls that are columns "#0", "#1" … of the parts */
-    hac_text part_select, select_out, part_group_by, group_by_out, having_out, order_out;
+    hac_text part_select, select_out, part_group_by, group_by_out, having_out, order_out, limit_by_out;
 } work;
 
 static hac_status unsupported(hac_error *err)
@@ -256,8 +256,8 @@ static hac_status rewrite_aggregate(work *w, const hac_aggregate_info *info, con
 
 /* ---- expressions of the whole ---- */
 
-/* A token outside of aggregates may be a key, an output that --order-by or --having names, or something that
- * does not depend on rows. */
+/* A token outside of aggregates may be a key, an output that --order-by, --having or --limit-by names, or
+ * something that does not depend on rows. */
 static hac_status rewrite_token(const work *w, const item *in, const hac_token *token, hac_text *out,
                                 hac_error *err)
 {
@@ -270,7 +270,7 @@ static hac_status rewrite_token(const work *w, const item *in, const hac_token *
     if (name == NULL)
         return hac_fail_no_memory(err);
     const item *key = find_named(&w->keys, name);
-    bool later = in->of == &w->order.tokens || in->of == &w->having.tokens;
+    bool later = in->of == &w->order.tokens || in->of == &w->having.tokens || in->of == &w->limit_by.tokens;
     bool output = later && find_named(&w->select, name) != NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (hac_token_is_word(token, words[i])) {
@@ -379,6 +379,12 @@ static hac_status write_groups(work *w, hac_error *err)
         status = rewrite(w, &w->order.list[i], &w->order_out, err);
         hac_text_add(&w->order_out, w->order.list[i].descending ? " desc" : "");
     }
+    for (size_t i = 0; i < w->limit_by.n && status == HAC_OK; i++) {
+        hac_text_add(&w->limit_by_out, i > 0 ? ", " : "");
+        status = w->limit_by.list[i].direction || w->limit_by.list[i].named
+                     ? unsupported(err)
+                     : rewrite(w, &w->limit_by.list[i], &w->limit_by_out, err);
+    }
     for (size_t i = 0; i < w->partial->n_values; i++) {
         hac_text_add(&w->part_select, i > 0 ? ", " : "");
         hac_text_add_bytes(&w->part_select, w->values[i].data, w->values[i].bytes);
@@ -387,19 +393,28 @@ static hac_status write_groups(work *w, hac_error *err)
     return status;
 }
 
-/* The whole orders rows by columns of the parts. */
-static hac_status write_rows(work *w, const char *select, const char *order_by, hac_error *err)
+/* Whether the items are names: of columns of the parts. */
+static bool all_names(const items *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const item *o = &list->list[i];
+        if (o->end - o->first != 1 || !is_name(&o->of->list[o->first]))
+            return false;
+    }
+    return true;
+}
+
+/* The whole orders and limits rows by columns of the parts. */
+static hac_status write_rows(work *w, const hac_partial_texts *texts, hac_error *err)
 {
     w->partial->rows = true;
-    for (size_t i = 0; i < w->order.n; i++) {
-        const item *o = &w->order.list[i];
-        if (o->end - o->first != 1 || !is_name(&o->of->list[o->first]))
-            return unsupported(err);
-    }
-    hac_text_add(&w->part_select, select);
+    if (!all_names(&w->order) || !all_names(&w->limit_by))
+        return unsupported(err);
+    hac_text_add(&w->part_select, texts->select != NULL ? texts->select : "*");
     hac_text_add(&w->select_out, "*");
-    hac_text_add(&w->order_out, order_by != NULL ? order_by : "");
-    if (order_by != NULL && (w->partial->part_order_by = strdup(order_by)) == NULL)
+    hac_text_add(&w->limit_by_out, w->limit_by.n > 0 ? texts->limit_by : "");
+    hac_text_add(&w->order_out, w->order.n > 0 ? texts->order_by : "");
+    if (w->order.n > 0 && (w->partial->part_order_by = strdup(texts->order_by)) == NULL)
         return hac_fail_no_memory(err);
     return HAC_OK;
 }
@@ -422,6 +437,8 @@ static hac_status take_texts(work *w, hac_error *err)
         status = take(&w->having_out, &w->partial->having, err);
     if (status == HAC_OK)
         status = take(&w->select_out, &w->partial->select, err);
+    if (status == HAC_OK)
+        status = take(&w->limit_by_out, &w->partial->limit_by, err);
     return status == HAC_OK ? take(&w->order_out, &w->partial->order_by, err) : status;
 }
 
@@ -439,6 +456,7 @@ static void work_free(work *w)
     items_clear(&w->having);
     items_clear(&w->select);
     items_clear(&w->order);
+    items_clear(&w->limit_by);
     for (size_t i = 0; i < HAC_PARTIAL_VALUES; i++)
         hac_text_clear(&w->values[i]);
     hac_text_clear(&w->part_select);
@@ -447,29 +465,41 @@ static void work_free(work *w)
     hac_text_clear(&w->group_by_out);
     hac_text_clear(&w->having_out);
     hac_text_clear(&w->order_out);
+    hac_text_clear(&w->limit_by_out);
     free(w);
 }
 HAC_DEFINE_CLEANUP(work *, work_free)
 
-hac_status hac_partial_make(const char *group_by, const char *having, const char *select,
-                            const char *order_by, hac_partial *ret, hac_error *err)
+static hac_status read_texts(work *w, const hac_partial_texts *texts, hac_error *err)
+{
+    hac_status status = read_items(texts->group_by, &w->keys, err);
+    if (status == HAC_OK)
+        status = read_items(texts->having, &w->having, err);
+    if (status == HAC_OK)
+        status = read_items(texts->select, &w->select, err);
+    if (status == HAC_OK)
+        status = read_items(texts->limit_by, &w->limit_by, err);
+    return status == HAC_OK ? read_items(texts->order_by, &w->order, err) : status;
+}
+
+static bool asks_groups(const work *w)
+{
+    return w->keys.n > 0 || w->having.n > 0 || has_aggregates(&w->select) || has_aggregates(&w->order) ||
+           has_aggregates(&w->limit_by);
+}
+
+hac_status hac_partial_make(const hac_partial_texts *texts, hac_partial *ret, hac_error *err)
 {
     hac_cleanup(work_free_cleanup) work *w = calloc(1, sizeof *w);
     *ret = (hac_partial){.rows = false};
     if (w == NULL)
         return hac_fail_no_memory(err);
     w->partial = ret;
-    hac_status status = read_items(group_by, &w->keys, err);
-    if (status == HAC_OK)
-        status = read_items(having, &w->having, err);
-    if (status == HAC_OK)
-        status = read_items(select, &w->select, err);
-    if (status == HAC_OK)
-        status = read_items(order_by, &w->order, err);
+    hac_status status = read_texts(w, texts, err);
     if (status != HAC_OK)
         return status;
-    if (w->keys.n == 0 && w->having.n == 0 && !has_aggregates(&w->select) && !has_aggregates(&w->order)) {
-        status = write_rows(w, select != NULL ? select : "*", w->order.n > 0 ? order_by : NULL, err);
+    if (!asks_groups(w)) {
+        status = write_rows(w, texts, err);
     } else {
         status = check_names(w, err);
         if (status == HAC_OK)
@@ -487,5 +517,6 @@ void hac_partial_clear(hac_partial *partial)
     free(partial->having);
     free(partial->select);
     free(partial->order_by);
+    free(partial->limit_by);
     *partial = (hac_partial){.rows = false};
 }

@@ -48,7 +48,11 @@ static void two_steps(void **state)
         const query_case *c = &cases[i];
         hac_partial partial;
         hac_error err = HAC_ERROR_NONE;
-        assert_int_equal(hac_partial_make(c->group_by, NULL, c->select, c->order_by, &partial, &err), HAC_OK);
+        assert_int_equal(
+            hac_partial_make(
+                &(hac_partial_texts){.group_by = c->group_by, .select = c->select, .order_by = c->order_by},
+                &partial, &err),
+            HAC_OK);
         assert_text(partial.part_group_by, c->part_group_by);
         assert_text(partial.part_select, c->part_select);
         assert_text(partial.part_order_by, c->part_order_by);
@@ -66,13 +70,18 @@ static void having(void **state)
     (void)state;
     hac_partial partial;
     hac_error err = HAC_ERROR_NONE;
-    assert_int_equal(hac_partial_make("a", "s > 1 and max(y) > a", "sum(x) as s", NULL, &partial, &err),
-                     HAC_OK);
+    assert_int_equal(
+        hac_partial_make(
+            &(hac_partial_texts){.group_by = "a", .having = "s > 1 and max(y) > a", .select = "sum(x) as s"},
+            &partial, &err),
+        HAC_OK);
     assert_text(partial.part_select, "sum(x) as \"#0\", max(y) as \"#1\"");
     assert_text(partial.select, "sum(\"#0\") as \"s\"");
     assert_text(partial.having, "\"s\" > 1 and max(\"#1\") > \"a\"");
     hac_partial_clear(&partial);
-    assert_int_equal(hac_partial_make(NULL, "count() > 3", "1 as one", NULL, &partial, &err), HAC_OK);
+    assert_int_equal(
+        hac_partial_make(&(hac_partial_texts){.having = "count() > 3", .select = "1 as one"}, &partial, &err),
+        HAC_OK);
     assert_text(partial.part_select, "count() as \"#0\"");
     assert_text(partial.having, "sum(\"#0\") > 3");
     assert_false(partial.rows);
@@ -108,8 +117,11 @@ static void refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hac_partial partial;
         hac_error err = HAC_ERROR_NONE;
-        hac_status status =
-            hac_partial_make(cases[i][0], cases[i][3], cases[i][1], cases[i][2], &partial, &err);
+        hac_status status = hac_partial_make(&(hac_partial_texts){.group_by = cases[i][0],
+                                                                  .having = cases[i][3],
+                                                                  .select = cases[i][1],
+                                                                  .order_by = cases[i][2]},
+                                             &partial, &err);
         if (i + 1 < sizeof cases / sizeof *cases)
             assert_int_equal(status, HAC_UNSUPPORTED);
         else
@@ -123,8 +135,10 @@ static void uses(void **state)
     (void)state;
     hac_partial partial;
     hac_error err = HAC_ERROR_NONE;
-    assert_int_equal(hac_partial_make("k", NULL, "sum(a), count(a), sum(b), max(c)", NULL, &partial, &err),
-                     HAC_OK);
+    assert_int_equal(
+        hac_partial_make(&(hac_partial_texts){.group_by = "k", .select = "sum(a), count(a), sum(b), max(c)"},
+                         &partial, &err),
+        HAC_OK);
     static const hac_partial_use want[] = {HAC_PARTIAL_SUM, HAC_PARTIAL_EXACT, HAC_PARTIAL_SUM,
                                            HAC_PARTIAL_EXACT};
     assert_int_equal(partial.n_values, 4);

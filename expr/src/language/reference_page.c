@@ -31,6 +31,8 @@ static const char *const introduction =
     "| `--distinct` | rows of the result that are equal appear once |\n"
     "| `--order-by` | names of output columns, or expressions, each with `asc` (the default) or `desc`, and `nulls first` |\n"
     "| `--limit` | the number of rows |\n"
+    "| `--limit-by` | expressions, separated by commas: `--limit` is for each combination of their values |\n"
+    "| `--offset` | how many of the first rows are left out |\n"
     "\n"
     "- An item of `--group-by` and `--select` may have `as name`. Otherwise its own text is its name.\n"
     "- A name that is not a column may be the name of an item of `--select`, or of an item before it.\n"

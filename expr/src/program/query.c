@@ -15,6 +15,7 @@ void hac_query_free(hac_query *query)
     free(query->positions);
     free(query->aggregate);
     free(query->order);
+    free(query->limit_by);
     free(query->widths);
     free(query);
 }

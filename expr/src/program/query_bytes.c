@@ -4,11 +4,13 @@
  *
  *   "hacq" version(1)
  *   format(1) flags(1) length(2) of the input options, and their bytes (base/input_options.h)
- *   output format(1) compression(1) row group bytes(8) rows(8) block bytes(8) limit(8)
+ *   output format(1) compression(1) row group bytes(8) rows(8) block bytes(8)
+ *   limit(8) offset(8) limit each(8) limit after(8)
  *   schema columns(2), lengths: their widths(1) …; columns(2): position(2) type(3) inferred(1) name …
  *   outputs(2), visible(2), having(2): type(3) name …
  *   keys(2), aggregates(2): function(1) argument(2) second(2) type(3) k(4) low(8) high(8) …
  *   order(2): column(2) descending(1) …
+ *   limit by(2): column(2) …
  *   the programs: filter, if any; rows; finals, if any
  *
  * A name is its length(1) and its bytes. Every count is checked before memory is allocated for it.
@@ -21,7 +23,7 @@
 #include "query_verify.h"
 
 #define MAGIC   "hacq"
-#define VERSION 6
+#define VERSION 7
 
 enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_FLAGS = 15 };
 
@@ -91,6 +93,9 @@ static void put_source(const hac_query *query, hac_text *text)
     put(text, query->parquet.group_rows, 8);
     put(text, query->parquet.block_bytes, 8);
     put(text, query->limit, 8);
+    put(text, query->offset, 8);
+    put(text, query->limit_each, 8);
+    put(text, query->limit_after, 8);
 }
 
 static void put_columns(const hac_query *query, hac_text *text)
@@ -133,6 +138,9 @@ static void put_groups(const hac_query *query, hac_text *text)
         put(text, query->order[i].column, 2);
         put(text, query->order[i].descending, 1);
     }
+    put(text, query->n_limit_by, 2);
+    for (size_t i = 0; i < query->n_limit_by; i++)
+        put(text, query->limit_by[i], 2);
 }
 
 hac_status hac_query_write(const hac_query *query, hac_text *ret, hac_error *err)
@@ -268,6 +276,9 @@ static bool take_source(query_reader *r, hac_query *query, unsigned *ret_flags)
     query->parquet.group_rows = take(r, 8);
     query->parquet.block_bytes = take(r, 8);
     query->limit = take(r, 8);
+    query->offset = take(r, 8);
+    query->limit_each = take(r, 8);
+    query->limit_after = take(r, 8);
     *ret_flags = flags;
     return !r->broken && flags <= ALL_FLAGS;
 }
@@ -355,6 +366,18 @@ static bool take_order(query_reader *r, hac_query *query)
     return !r->broken;
 }
 
+static bool take_limit_by(query_reader *r, hac_query *query)
+{
+    size_t n = take_count(r, HAC_QUERY_KEYS_MAX);
+    query->limit_by = zeroed(r, n, sizeof *query->limit_by);
+    if (query->limit_by == NULL)
+        return false;
+    query->n_limit_by = n;
+    for (size_t i = 0; i < n; i++)
+        query->limit_by[i] = (uint16_t)take(r, 2);
+    return !r->broken;
+}
+
 static hac_status take_program(query_reader *r, hac_program **ret, hac_error *err)
 {
     size_t used = 0;
@@ -392,7 +415,7 @@ hac_status hac_query_read(const uint8_t *data, size_t bytes, hac_query **ret, ha
     if (query == NULL)
         return hac_fail_no_memory(err);
     bool taken = take_source(&r, query, &flags) && take_columns(&r, query) && take_outputs(&r, query) &&
-                 take_groups(&r, query) && take_order(&r, query);
+                 take_groups(&r, query) && take_order(&r, query) && take_limit_by(&r, query);
     if (r.no_memory)
         return hac_fail_no_memory(err);
     if (!taken)

@@ -129,7 +129,8 @@ static bool sizes_groups(const hac_parquet_settings *settings)
 
 static bool has_one_result(const hac_query *q)
 {
-    return q->output == HAC_RESULT_TABLE || (q->output == HAC_RESULT_PARQUET && sizes_groups(&q->parquet));
+    return q->output == HAC_RESULT_TABLE || q->n_limit_by > 0 ||
+           (q->output == HAC_RESULT_PARQUET && sizes_groups(&q->parquet));
 }
 
 hac_status hac_query_facts_read(const hac_query *q, hac_query_facts *ret, hac_error *err)

@@ -170,6 +170,11 @@ static hac_status verify_outputs(const hac_query *query, hac_error *err)
     for (size_t i = 0; i < query->n_order; i++)
         if (query->order[i].column >= query->outputs.n_fields)
             return wrong(err, "ordered by output %u", query->order[i].column);
+    for (size_t i = 0; i < query->n_limit_by; i++)
+        if (query->limit_by[i] >= query->outputs.n_fields)
+            return wrong(err, "limited by output %u", query->limit_by[i]);
+    if (query->n_limit_by > 0 && query->limit != UINT64_MAX)
+        return wrong(err, "limited by columns, and to %llu rows", (unsigned long long)query->limit);
     return HAC_OK;
 }
 

@@ -71,6 +71,7 @@ static const char *instead_of_sql(const hac_parser *p)
         {"group", "; keys go to --group-by"},
         {"order", "; the order goes to --order-by"},
         {"limit", "; the number of rows goes to --limit"},
+        {"offset", "; the number of rows to leave out goes to --offset"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (hac_token_is_word(&p->token, words[i][0]))

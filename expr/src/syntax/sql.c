@@ -238,6 +238,18 @@ static bool take_count(sql_parser *p, const char *of, uint64_t *ret)
     return advance(p);
 }
 
+/* OFFSET n, OFFSET n ROWS */
+static bool take_offset(sql_parser *p)
+{
+    uint64_t n;
+    if (p->select->offset != 0)
+        return fail_here(p, "a second OFFSET");
+    if (!advance(p) || !take_count(p, "a number of rows behind OFFSET", &n))
+        return false;
+    p->select->offset = n;
+    return is_word(p, "rows") || is_word(p, "row") ? advance(p) : true;
+}
+
 /* LIMIT n, LIMIT ALL, LIMIT n BY a, b */
 static bool take_limit(sql_parser *p)
 {
@@ -252,8 +264,10 @@ static bool take_limit(sql_parser *p)
         return fail_here(p, "LIMIT a, b is LIMIT b OFFSET a; write that");
     if (is_symbol(p, "%") || is_word(p, "percent"))
         return fail_here(p, "LIMIT takes a number of rows, not a percentage");
-    if (is_word(p, "by"))
-        return fail_here(p, "there is no LIMIT BY; write GROUP BY with arg_max(a, b) or top_k(a, n)");
+    if (is_word(p, "by")) {
+        p->select->limit_each = n;
+        return advance(p) && take_clause(p, HAC_SQL_LIMIT_BY);
+    }
     if (p->select->limit != UINT64_MAX)
         return fail_here(p, "a second LIMIT");
     p->select->limit = n;
@@ -328,6 +342,8 @@ static bool take_any(sql_parser *p, bool *from)
         return false;
     if (is_word(p, "limit"))
         return take_limit(p);
+    if (is_word(p, "offset"))
+        return take_offset(p);
     if (is_word(p, "from")) {
         if (*from)
             return fail_here(p, "a second FROM");
@@ -340,7 +356,7 @@ static bool take_any(sql_parser *p, bool *from)
                 return false;
             return take_clause(p, (hac_sql_clause)i);
         }
-    return unexpected(p, "WHERE, GROUP BY, HAVING, ORDER BY, LIMIT or the end");
+    return unexpected(p, "WHERE, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET or the end");
 }
 
 /* DISTINCT and ALL of SELECT. */

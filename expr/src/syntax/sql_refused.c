@@ -79,7 +79,6 @@ static const struct {
      "there is no UNION; FROM 'folder' and FROM 'a*.csv' read many files as one"},
     {HAC_SQL_IN_CLAUSE, "intersect", NULL, SETS},
     {HAC_SQL_IN_CLAUSE, "except", "select", SETS},
-    {HAC_SQL_IN_CLAUSE, "offset", NULL, "there is no OFFSET; LIMIT n takes the first rows"},
     {HAC_SQL_IN_CLAUSE, "fetch", NULL, "write LIMIT n"},
     {HAC_SQL_IN_CLAUSE, "for", "update", "a query locks nothing"},
     {HAC_SQL_IN_CLAUSE, "grouping", "sets", "there are no grouping sets; run a query for each set of keys"},

@@ -241,14 +241,28 @@ static hac_status take_input_options(hac_query_request *request, const hac_args 
     return status;
 }
 
-static hac_status parse_limit(hac_query_request *request, const hac_args *args, hac_error *err)
+static hac_status parse_rows(const hac_args *args, hac_option_id id, uint64_t *ret, hac_error *err)
 {
-    if (!hac_args_has(args, HAC_OPT_LIMIT))
+    if (!hac_args_has(args, id))
         return HAC_OK;
-    hac_status status = hac_parse_count(args->values[HAC_OPT_LIMIT], &request->options.limit, err);
+    hac_status status = hac_parse_count(args->values[id], ret, err);
     if (status != HAC_OK)
-        hac_error_prefix(err, "--limit");
+        hac_error_prefix(err, "--%s", hac_option_get(id)->name);
     return status;
+}
+
+/* With --limit-by, --limit is the limit of each group. */
+static hac_status parse_limits(hac_query_options *options, const hac_args *args, hac_error *err)
+{
+    uint64_t *limit = &options->limit;
+    if (hac_args_has(args, HAC_OPT_LIMIT_BY)) {
+        options->limit_by = args->values[HAC_OPT_LIMIT_BY];
+        limit = &options->limit_each;
+        if (!hac_args_has(args, HAC_OPT_LIMIT))
+            return hac_fail(err, HAC_INVALID, "--limit-by: say with --limit how many rows of each");
+    }
+    hac_status status = parse_rows(args, HAC_OPT_LIMIT, limit, err);
+    return status == HAC_OK ? parse_rows(args, HAC_OPT_OFFSET, &options->offset, err) : status;
 }
 
 static const char *either(const hac_args *args, hac_option_id id, const char *otherwise)
@@ -281,7 +295,7 @@ static hac_status take_options(hac_query_request *request, const hac_args *args,
     options->infer_schema = infer == NULL || strcmp(infer, "on") == 0;
     hac_status status = take_input_options(request, args, err);
     if (status == HAC_OK)
-        status = parse_limit(request, args, err);
+        status = parse_limits(options, args, err);
     if (status == HAC_OK)
         status = parse_percent(args, HAC_OPT_SAMPLE, &options->sample, err);
     if (status == HAC_OK)
@@ -590,7 +604,7 @@ static hac_status take_sql(hac_query_request *request, const hac_line *line, con
 {
     const hac_option_set same =
         HAC_OPTION_SET(HAC_OPT_WHERE, HAC_OPT_GROUP_BY, HAC_OPT_HAVING, HAC_OPT_SELECT, HAC_OPT_ORDER_BY,
-                       HAC_OPT_LIMIT, HAC_OPT_DISTINCT);
+                       HAC_OPT_LIMIT, HAC_OPT_LIMIT_BY, HAC_OPT_OFFSET, HAC_OPT_DISTINCT);
     hac_status status = hac_args_refuse(line->args, line->command, same,
                                         "not possible beside SQL, which has a clause for it", err);
     if (status == HAC_OK)

@@ -65,10 +65,11 @@ static hac_status convert(hac_cli *cli, hac_query_request *request, conversion *
 {
     hac_wait wait;
     hac_query_options options = request->options;
-    options.where = options.group_by = options.having = options.order_by = NULL;
+    options.where = options.group_by = options.having = options.order_by = options.limit_by = NULL;
     options.select = "*";
     options.distinct = 0;
-    options.limit = UINT64_MAX;
+    options.limit = options.limit_each = UINT64_MAX;
+    options.offset = 0;
     options.result_format = HAC_RESULT_PARQUET;
     options.parquet = (hac_parquet_output){.compression = HAC_COMPRESSION_NONE}; /* it is read only once */
     options.job.detach = 0;

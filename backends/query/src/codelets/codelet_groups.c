@@ -252,7 +252,8 @@ static hac_status run_finish(const hac_task *task, uint64_t regions, uint64_t re
     if (status == HAC_OK) {
         result->values[0] = finished.rows;
         result->values[1] = finished.bytes;
-        result->n_values = 2;
+        result->values[2] = finished.passed;
+        result->n_values = 3;
     }
     hac_rows_reader_clear(&reader);
     for (size_t i = 0; i < HAC_DISTINCT_PARTS; i++)

@@ -20,6 +20,7 @@ typedef struct order_job {
     hac_row_keys keys;
     hac_row_runs runs;
     uint64_t rows, part_rows;  /* rows of the result, and of a part */
+    uint64_t offset;           /* rank of the result's first row */
     uint64_t *needed, *result; /* of each part */
 } order_job;
 
@@ -58,6 +59,8 @@ hac_status hac_query_check_join(const hac_device_facts *facts, const hac_task *t
 static hac_status read_runs(order_job *j, const hac_span *rows, hac_row_run *runs, hac_error *err)
 {
     const hac_query_task *t = &j->task;
+    if (t->query->n_limit_by > 0)
+        return hac_fail(err, HAC_INVALID, "rows that are limited by columns are not made in parts");
     hac_rows_reader_init(&j->reader, t->query);
     for (uint64_t c = 0; c < t->chunks; c++) {
         size_t first = j->reader.n_blocks;
@@ -79,6 +82,8 @@ static hac_status read_runs(order_job *j, const hac_span *rows, hac_row_run *run
     j->runs = (hac_row_runs){.keys = &j->keys, .runs = runs, .n = t->chunks};
     uint64_t all = hac_row_runs_rows(&j->runs);
     j->rows = all < t->query->limit ? all : t->query->limit;
+    j->offset = j->rows < t->query->offset ? j->rows : t->query->offset;
+    j->rows -= j->offset;
     j->part_rows = hac_part_rows(t->query, t->part_rows);
     return HAC_OK;
 }
@@ -94,7 +99,8 @@ static hac_status write_part(void *context, uint64_t item, unsigned worker, hac_
     if (__builtin_mul_overflow(number, j->part_rows, &first) || first > j->rows)
         first = j->rows;
     end = j->rows - first < j->part_rows ? j->rows : first + j->part_rows;
-    hac_status status = hac_row_runs_order(&j->runs, first, end, &order, &rows.n, err);
+    hac_status status =
+        hac_row_runs_order(&j->runs, j->offset + first, j->offset + end, &order, &rows.n, err);
     rows.order = order;
     if (status != HAC_OK)
         return status;

@@ -195,6 +195,7 @@ static void continue_rows(hac_query_task *t)
     if (t->generation == 0 || query->aggregates)
         return;
     query->headless = t->generation > 1;
+    query->offset -= t->carry < query->offset ? t->carry : query->offset;
     if (query->limit != UINT64_MAX)
         query->limit -= t->carry < query->limit ? t->carry : query->limit;
 }

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "codelet/threads.h"
 #include "finish_internal.h"
+#include "limit_by.h"
 #include "row_runs.h"
 
 /* A thread does not pay for fewer rows. */
@@ -95,8 +96,17 @@ static hac_status order_rows(const hac_query *query, const hac_rows_reader *rows
     return status;
 }
 
+/* Drops the first rows: `offset` of them. */
+static void drop_front(uint64_t *order, uint64_t *n, uint64_t offset)
+{
+    uint64_t front = *n < offset ? *n : offset;
+    *n -= front;
+    if (front > 0)
+        memmove(order, order + front, *n * sizeof *order);
+}
+
 hac_status hac_finish_order(const hac_query *query, const hac_rows_reader *rows, uint64_t **ret,
-                            uint64_t *ret_n, hac_error *err)
+                            uint64_t *ret_n, uint64_t *ret_passed, hac_error *err)
 {
     uint64_t n = rows->rows < query->limit ? rows->rows : query->limit;
     hac_autofree uint64_t *order = malloc((n + 1) * sizeof *order);
@@ -107,8 +117,14 @@ hac_status hac_finish_order(const hac_query *query, const hac_rows_reader *rows,
         number_rows(rows, n, order);
     else if (n != 0)
         status = order_rows(query, rows, order, n, err);
+    if (status == HAC_OK && query->n_limit_by > 0) {
+        status = hac_limit_by(query, rows, order_rows, order, n, &n, err);
+        n = n < query->limit_after ? n : query->limit_after;
+    }
     if (status != HAC_OK)
         return status;
+    *ret_passed = n;
+    drop_front(order, &n, query->offset);
     *ret = hac_steal_ptr(order);
     *ret_n = n;
     return HAC_OK;
@@ -119,8 +135,8 @@ hac_status hac_finish_rows(const hac_query *query, const hac_rows_reader *rows, 
 {
     hac_autofree uint64_t *order = NULL;
     hac_ordered_rows ordered = {.query = query, .rows = rows};
-    uint64_t bytes = 0;
-    hac_status status = hac_finish_order(query, rows, &order, &ordered.n, err);
+    uint64_t bytes = 0, passed = 0;
+    hac_status status = hac_finish_order(query, rows, &order, &ordered.n, &passed, err);
     if (status != HAC_OK)
         return status;
     ordered.order = order;
@@ -131,6 +147,6 @@ hac_status hac_finish_rows(const hac_query *query, const hac_rows_reader *rows, 
     else
         status = hac_finish_text(&ordered, result, capacity, &bytes, err);
     if (status == HAC_OK)
-        *ret = (hac_finished){.rows = ordered.n, .bytes = bytes};
+        *ret = (hac_finished){.rows = ordered.n, .passed = passed, .bytes = bytes};
     return status;
 }

@@ -77,7 +77,7 @@ typedef struct hac_query_round {
     uint32_t partitions;                 /* the same in all rounds */
     uint64_t carry;        /* bytes of a partition's region in the carry; 0: there is no carry */
     uint64_t group_region; /* bytes of a partition's region in the carry or groups to write */
-    uint64_t rows_given;   /* number of rows that earlier rounds gave */
+    uint64_t rows_given;   /* rows that earlier rounds gave, and left out for an offset */
     uint64_t beside;       /* bytes of the client's splits in flight; not part of `memory` */
 } hac_query_round;
 
