@@ -40,7 +40,7 @@ static void check_sql(const char *text)
     hac_error err = HAC_ERROR_NONE;
     hac_status status = hac_sql_select_parse(text, &select, &err);
     check(status == HAC_OK || status == HAC_INVALID || status == HAC_NO_MEMORY);
-    check(status != HAC_OK || (select.source != NULL && select.clauses[HAC_SQL_SELECT].text != NULL));
+    check(status != HAC_OK || (select.n_sources > 0 && select.clauses[HAC_SQL_SELECT].text != NULL));
     check(status != HAC_INVALID || strncmp(err.message, "SQL: character ", 15) == 0);
     hac_sql_select_clear(&select);
 }

@@ -114,6 +114,15 @@ SELECT id FROM 'sales.csv' ORDER BY id DESC OFFSET 2 ROWS LIMIT 2
 SELECT id FROM 'sales.csv' ORDER BY id LIMIT 3 OFFSET 5000
 SELECT city, sum(qty) AS q FROM 'sales.csv' GROUP BY city HAVING q > 1 ORDER BY q, city LIMIT 2 OFFSET 1
 SELECT DISTINCT city FROM 'sales.csv' ORDER BY city OFFSET 4
+SELECT id, city FROM 'parts/0.csv' UNION ALL SELECT id, city FROM 'parts/1.csv' ORDER BY id, city, 1 LIMIT 20
+SELECT id * 2 AS d FROM 'parts/0.csv' WHERE qty > 1 UNION ALL SELECT id * 2 AS d FROM 'parts/2.csv' WHERE qty > 1 UNION ALL SELECT id * 2 AS d FROM 'parts/0.csv' WHERE qty > 1 ORDER BY d OFFSET 3
+FROM 'parts/0.csv' UNION ALL FROM 'parts/1.csv' ORDER BY id, price
+SELECT s.id FROM 'parts/0.csv' AS s WHERE s.id < 9 UNION ALL SELECT s.id FROM 'parts/1.csv' AS s WHERE s.id < 9 ORDER BY 1
+WITH t AS (SELECT * FROM 'sales.csv' WHERE qty > 1) SELECT city, count(*) AS n FROM t GROUP BY city ORDER BY n, city
+WITH t AS (SELECT * FROM 'sales.csv' WHERE qty > 1 OR qty IS NULL) SELECT count(*) FROM t WHERE city = 'Bern' OR city = 'Oslo'
+with T as (from 'sales.csv') select t.id from t where t.id < 5 order by t.id
+WITH "all sales" AS (SELECT * FROM 'parts/0.csv' UNION ALL SELECT * FROM 'parts/1.csv' UNION ALL SELECT * FROM 'parts/2.csv') SELECT city, sum(price) AS s FROM "all sales" GROUP BY city HAVING count(*) > 2 ORDER BY s DESC LIMIT 3
+WITH t AS (SELECT * FROM 'sales.csv' WHERE paid) SELECT DISTINCT qty FROM t WHERE city <> '' ORDER BY qty
 SELECT city, qty, count(*) FROM 'sales.csv' GROUP BY ALL HAVING count(*) BETWEEN 50 AND 110 ORDER BY ALL
 """.strip().splitlines()
 
@@ -126,8 +135,17 @@ REFUSED = (
     ("SELECT * FROM (SELECT 1)", "there are no subqueries"),
     ("SELECT * FROM 'a.csv' WHERE x IN (SELECT y FROM 'b.csv')", "there are no subqueries"),
     ("SELECT * FROM 'a.csv' WHERE EXISTS (SELECT 1 FROM 'b.csv')", "there are no subqueries"),
-    ("WITH t AS (SELECT 1) SELECT * FROM t", "there is no WITH"),
-    ("SELECT a FROM 'a.csv' UNION SELECT a FROM 'b.csv'", "there is no UNION"),
+    ("WITH t AS (SELECT id FROM 'sales.csv') SELECT * FROM t", "the SELECT of WITH has only *"),
+    ("WITH t AS (SELECT * FROM 'sales.csv' ORDER BY id LIMIT 3) SELECT * FROM t", "the SELECT of WITH has only *"),
+    ("WITH t AS (FROM 'sales.csv'), u AS (FROM t) SELECT * FROM u", "WITH has one name"),
+    ("WITH t AS (FROM 'sales.csv') SELECT * FROM 'sales.csv'", "write FROM t"),
+    ("WITH t AS (FROM 'sales.csv' WHERE nope > 1) SELECT * FROM t", "character 35: unknown column 'nope'"),
+    ("SELECT a FROM 'a.csv' UNION SELECT a FROM 'b.csv'", "write UNION ALL"),
+    ("SELECT a FROM 'a.csv' UNION ALL SELECT b FROM 'b.csv'", "character 33: UNION ALL is of SELECTs that differ in their files only"),
+    ("SELECT count(*) FROM 'sales.csv' UNION ALL SELECT count(*) FROM 'sales.csv'", "character 34: UNION ALL is of rows, not of aggregates"),
+    ("SELECT id FROM 'sales.csv' UNION ALL SELECT id FROM 'sales.csv' GROUP BY id", "GROUP BY goes behind WITH"),
+    ("SELECT DISTINCT id FROM 'sales.csv' UNION ALL SELECT id FROM 'sales.csv'", "goes behind WITH"),
+    ("SELECT id FROM 'sales.csv' LIMIT 3 UNION ALL SELECT id FROM 'sales.csv'", "goes behind WITH"),
     ("SELECT a FROM 'a.csv' INTERSECT SELECT a FROM 'b.csv'", "neither INTERSECT nor EXCEPT"),
     ("UPDATE sales SET x = 1", "a query reads files and changes none"),
     ("DELETE FROM sales", "a query reads files and changes none"),
@@ -319,22 +337,51 @@ class RandomSql(SqlCase):
                 items.append(rng.choice(("count(*)", "sum(qty)", "min(city)", "max(price)", "count(DISTINCT qty)",
                                          "avg(price)", "max(id) - min(id)")) + f" AS a{i}")
             keys = [name for name in names if name[0] == "c"]
-            group = " GROUP BY " + rng.choice(("ALL", ", ".join(keys), ", ".join(str(i + 1) for i in range(len(keys)))))
+            having = f" HAVING {self.having(rng)}" if rng.random() < 0.5 else ""
+            group = " GROUP BY " + rng.choice(("ALL", ", ".join(keys), ", ".join(str(i + 1) for i in range(len(keys))))) + having
         elif rng.random() < 0.4:
             distinct = "DISTINCT "
         places = rng.sample(range(len(names)), len(names))
         order = ", ".join(rng.choice((names[i], str(i + 1))) + self.direction(rng) for i in places)
         limit = f" LIMIT {rng.choice((1, 7, 100))}" if rng.random() < 0.4 else ""
-        return f"SELECT {distinct}{', '.join(items)} FROM 'small.csv'{where}{group} ORDER BY {order}{limit}"
+        offset = f" OFFSET {rng.choice((0, 2, 30))}" if rng.random() < 0.3 else ""
+        rest = rng.choice((limit + offset, offset + limit)) if limit else offset
+        before, source = self.source(rng, bool(group or distinct))
+        if before == "" and "UNION" in source:
+            body = f"SELECT {', '.join(items)} FROM "
+            source = source.replace("UNION ALL ", f"{where} UNION ALL {body}")
+        return f"{before}SELECT {distinct}{', '.join(items)} FROM {source}{where}{group} ORDER BY {order}{rest}"
+
+    def source(self, rng, groups):
+        """What stands before SELECT, and behind FROM."""
+        kind = rng.random()
+        if kind < 0.5:
+            return "", "'small.csv'"
+        if kind < 0.7 and not groups:
+            return "", "'small.csv' UNION ALL 'parts/1.csv'"
+        inner = f" WHERE {self.condition(rng)}" if rng.random() < 0.7 else ""
+        more = f" UNION ALL SELECT * FROM 'parts/2.csv'{inner}" if rng.random() < 0.4 else ""
+        return f"WITH t AS (SELECT * FROM 'small.csv'{inner}{more}) ", "t"
+
+    def having(self, rng):
+        one = rng.choice(("count(*) > 3", "sum(qty) IS NOT NULL", "a0 IS NOT NULL", "max(price) > 500", "min(id) < 200",
+                          "c0 IS NOT NULL", "count(DISTINCT city) > 1", "avg(qty) < 6"))
+        return one if rng.random() < 0.6 else f"({one} {rng.choice(('AND', 'OR'))} {self.having(rng)})"
+
+    STATEMENTS, SEED = 100, 20261129
 
     @unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
     def test_random(self):
         make_sales(self.m.path("small.csv"), 7, 400)
-        rng = random.Random(20261129)
-        for i in range(220):
+        rng = random.Random(self.SEED)
+        for i in range(self.STATEMENTS):
             statement = self.statement(rng)
             with self.subTest(i):
                 self.compare(statement)
+
+
+class LongRandomSql(RandomSql):
+    STATEMENTS, SEED = 500, 20261130
 
 
 if __name__ == "__main__":

@@ -369,14 +369,15 @@ HAC_API HAC_MUST_USE hac_status hac_query_set_option(hac_query_options *options,
 HAC_API hac_input_format hac_input_format_of(const char *path);
 
 /*
- * A SELECT statement of SQL over one source (docs/sql.md), split into the texts of hac_query_options:
+ * A SELECT statement of SQL over files (docs/sql.md), split into the texts of hac_query_options:
  *
  *     hac_sql *sql = NULL;
  *     hac_query_options options = HAC_QUERY_OPTIONS_INIT;
  *     if (hac_sql_read("SELECT day, sum(price) FROM 'sales.csv' GROUP BY day", &sql, &err) == HAC_OK)
  *         hac_sql_apply(sql, &options);
  *
- * The caller opens hac_sql_source(sql), and submits the query by any of the functions below.
+ * The caller opens the sources, of which hac_sql_source(sql, 0) is the first, and submits the query by any of
+ * the functions below.
  */
 typedef struct hac_sql hac_sql;
 
@@ -384,8 +385,9 @@ typedef struct hac_sql hac_sql;
  * joins, it names what to use instead. */
 HAC_API HAC_MUST_USE hac_status hac_sql_read(const char *text, hac_sql **ret, hac_error *err);
 HAC_API void hac_sql_free(hac_sql *sql);
-/* What follows FROM: a file, a folder, a pattern such as logs/2*.csv, or "-". */
-HAC_API const char *hac_sql_source(const hac_sql *sql);
+/* What follows FROM: a file, a folder, a pattern such as logs/2*.csv, or "-"; several of these with UNION
+ * ALL. NULL: there is no source `index`. */
+HAC_API const char *hac_sql_source(const hac_sql *sql, size_t index);
 /* The format that FROM names, as read_csv('…') does; HAC_INPUT_NONE: it names none. */
 HAC_API hac_input_format hac_sql_format(const hac_sql *sql);
 /* Sets the texts, the limit, distinct and select_only of the options. The texts are valid as long as `sql`.

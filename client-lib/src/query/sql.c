@@ -6,11 +6,27 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "expr/query.h"
 #include "expr/sql.h"
 
 struct hac_sql {
     hac_sql_select select;
 };
+
+/* The rows of UNION ALL are those of all files; aggregates would be of each file. */
+static hac_status check_union(const hac_sql_select *select, hac_error *err)
+{
+    const hac_query_text text = {.select = select->clauses[HAC_SQL_SELECT].text,
+                                 .select_only = true,
+                                 .source = {.format = HAC_INPUT_CSV}};
+    if (select->union_character == 0 || !hac_query_text_aggregates(&text))
+        return HAC_OK;
+    return hac_fail(
+        err, HAC_INVALID,
+        "SQL: character %zu: UNION ALL is of rows, not of aggregates; write WITH t AS (SELECT * FROM "
+        "'a.csv' UNION ALL SELECT * FROM 'b.csv') SELECT … FROM t",
+        select->union_character);
+}
 
 hac_status hac_sql_read(const char *text, hac_sql **ret, hac_error *err)
 {
@@ -18,6 +34,8 @@ hac_status hac_sql_read(const char *text, hac_sql **ret, hac_error *err)
     if (sql == NULL)
         return hac_fail_no_memory(err);
     hac_status status = hac_sql_select_parse(text, &sql->select, err);
+    if (status == HAC_OK)
+        status = check_union(&sql->select, err);
     if (status == HAC_OK)
         *ret = sql;
     else
@@ -33,9 +51,9 @@ void hac_sql_free(hac_sql *sql)
     free(sql);
 }
 
-const char *hac_sql_source(const hac_sql *sql)
+const char *hac_sql_source(const hac_sql *sql, size_t index)
 {
-    return sql->select.source;
+    return index < sql->select.n_sources ? sql->select.sources[index] : NULL;
 }
 
 hac_input_format hac_sql_format(const hac_sql *sql)

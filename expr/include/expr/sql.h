@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SQL: a SELECT statement over one source, split into the texts of a query (hac_query_text). The texts are
+ * SQL: a SELECT statement over files, split into the texts of a query (hac_query_text). The texts are
  * compiled like those of the command line's options, so a statement and its options give the same query.
  * docs/sql.md has the grammar.
  */
@@ -16,6 +16,8 @@
 typedef struct hac_sql_text {
     char *text;       /* NULL: the statement has no such clause */
     size_t character; /* place of the text's first character in the statement, from 1 */
+    /* From this character of the text on, if it is not 0, the text is that at `second` of the statement. */
+    size_t second_from, second;
 } hac_sql_text;
 
 typedef enum hac_sql_clause {
@@ -34,8 +36,10 @@ typedef struct hac_sql_select {
     uint64_t limit;      /* UINT64_MAX: none */
     uint64_t offset;     /* 0: none */
     uint64_t limit_each; /* of LIMIT n BY; UINT64_MAX: none */
-    char *source;        /* FROM: a file, a folder, a pattern, or "-" */
-    const char *format;  /* "csv" … if FROM says it, as read_csv('…') does; NULL: it does not */
+    char **sources;      /* FROM: files, folders, patterns, or "-"; several with UNION ALL */
+    size_t n_sources;
+    size_t union_character; /* place of UNION ALL, if its rows are those of the result; 0: there is none */
+    const char *format;     /* "csv" … if FROM says it, as read_csv('…') does; NULL: it does not */
 } hac_sql_select;
 
 /* HAC_INVALID: the message begins with "SQL: character 7: ", and says what to write in place of SQL that

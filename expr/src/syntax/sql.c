@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/limits.h"
@@ -42,7 +43,11 @@ typedef struct sql_parser {
     hac_status status;
     hac_error *err;
     hac_sql_select *select;
-    char *alias; /* of the source */
+    char *alias;              /* of the source */
+    char *with;               /* the name behind WITH; NULL: none */
+    hac_sql_text inner_where; /* of the SELECT of WITH */
+    bool inside;              /* the SELECT of WITH */
+    bool from;                /* there was a FROM */
 } sql_parser;
 
 static size_t offset_of(const sql_parser *p, const char *at)
@@ -174,7 +179,13 @@ static bool begins_clause(const sql_parser *p)
         if (clauses[i].begins != NULL && is_word(p, clauses[i].begins) &&
             (!clauses[i].by || hac_token_is_word(&p->next, "by")))
             return true;
-    return is_word(p, "from") || is_word(p, "limit") || is_word(p, "offset");
+    return is_word(p, "from") || is_word(p, "limit") || is_word(p, "offset") || is_word(p, "union");
+}
+
+/* The SELECT of WITH ends with ')'. */
+static bool ends_inner(const sql_parser *p)
+{
+    return p->inside && is_symbol(p, ")");
 }
 
 /* Skips the tokens of a clause, up to the next clause. */
@@ -186,6 +197,8 @@ static bool skip_clause(sql_parser *p)
             return true;
         if (!check_refused(p, HAC_SQL_IN_CLAUSE))
             return false;
+        if (depth == 0 && ends_inner(p))
+            return true;
         if (is_symbol(p, "("))
             depth++;
         if (is_symbol(p, ")") && depth-- == 0)
@@ -283,23 +296,57 @@ static const char *const readers[][2] = {
     {"parquet_scan", "parquet"}, {"read_text", "lines"},
 };
 
+/* Adds the file of the token. `format` is what its function says, or NULL. */
+static bool add_source(sql_parser *p, const char *format)
+{
+    hac_sql_select *select = p->select;
+    const char *before = select->format;
+    if (select->n_sources > 0 && (before != NULL) != (format != NULL))
+        return fail_here(p, "the files of UNION ALL have one format; name it for all of them, or for none");
+    if (select->n_sources > 0 && format != NULL && strcmp(before, format) != 0)
+        return fail_here(p, "the files of UNION ALL have one format, and these are %s and %s", before,
+                         format);
+    char **sources = reallocarray(select->sources, select->n_sources + 1, sizeof *sources);
+    char *source = sources != NULL ? unquoted(p) : NULL;
+    select->sources = sources != NULL ? sources : select->sources;
+    if (source == NULL) {
+        p->status = hac_fail_no_memory(p->err);
+        return false;
+    }
+    select->sources[select->n_sources++] = source;
+    select->format = format;
+    return advance(p);
+}
+
 static bool take_reader(sql_parser *p)
 {
+    const char *format = NULL;
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         if (is_word(p, readers[i][0]))
-            p->select->format = readers[i][1];
-    if (p->select->format == NULL)
+            format = readers[i][1];
+    if (format == NULL)
         return check_refused(p, HAC_SQL_CALLS) && unexpected(p, "a file, as in FROM 'sales.csv'");
     if (!advance_twice(p))
         return false;
     if (p->token.kind != HAC_TOKEN_STRING)
         return unexpected(p, "a file in single quotes");
-    if ((p->select->source = unquoted(p)) == NULL || !advance(p))
+    if (!add_source(p, format))
         return false;
     if (is_symbol(p, ","))
         return fail_here(p, "options of the input are those of the command: --delimiter, --no-header, "
                             "--schema; see `hacctl query --help`");
     return is_symbol(p, ")") ? advance(p) : unexpected(p, "')'");
+}
+
+/* FROM t, behind WITH t AS (…). */
+static bool take_with_name(sql_parser *p)
+{
+    hac_autofree char *name = unquoted(p);
+    if (name == NULL)
+        return false;
+    if (p->token.kind == HAC_TOKEN_STRING || strcasecmp(name, p->with) != 0)
+        return fail_here(p, "behind WITH %s AS (…) the source is that: write FROM %s", p->with, p->with);
+    return advance(p);
 }
 
 static bool take_alias(sql_parser *p)
@@ -319,12 +366,16 @@ static bool take_from(sql_parser *p)
 {
     if (!advance(p))
         return false;
-    if (hac_token_is_symbol(&p->next, "(") && p->token.kind == HAC_TOKEN_NAME) {
+    bool name = p->token.kind == HAC_TOKEN_STRING || p->token.kind == HAC_TOKEN_NAME ||
+                p->token.kind == HAC_TOKEN_QUOTED;
+    if (name && p->with != NULL && !p->inside) {
+        if (!take_with_name(p))
+            return false;
+    } else if (hac_token_is_symbol(&p->next, "(") && p->token.kind == HAC_TOKEN_NAME) {
         if (!take_reader(p))
             return false;
-    } else if (p->token.kind == HAC_TOKEN_STRING || p->token.kind == HAC_TOKEN_NAME ||
-               p->token.kind == HAC_TOKEN_QUOTED) {
-        if ((p->select->source = unquoted(p)) == NULL || !advance(p))
+    } else if (name) {
+        if (!add_source(p, NULL))
             return false;
     } else {
         return check_refused(p, HAC_SQL_FOLLOWS) && unexpected(p, "a file, as in FROM 'sales.csv'");
@@ -336,18 +387,34 @@ static bool take_from(sql_parser *p)
 
 /* ---- the statement ---- */
 
-static bool take_any(sql_parser *p, bool *from)
+#define ONLY_ROWS                                                                                            \
+    "%s goes behind WITH t AS (SELECT * FROM 'a.csv' UNION ALL SELECT * FROM 'b.csv') SELECT … FROM t"
+
+/* What may not stand here, though a SELECT may have it. */
+static bool check_rows_only(sql_parser *p)
 {
-    if (!check_refused(p, HAC_SQL_IN_CLAUSE))
+    for (size_t i = HAC_SQL_GROUP_BY; i <= HAC_SQL_HAVING; i++)
+        if (p->select->union_character != 0 && is_word(p, clauses[i].begins))
+            return fail_here(p, ONLY_ROWS, clauses[i].name);
+    bool known = is_word(p, "from") || is_word(p, "where") || is_word(p, "union");
+    if (p->inside && begins_clause(p) && !known)
+        return fail_here(
+            p, "the SELECT of WITH has only *, FROM, WHERE and UNION ALL; write the rest behind it");
+    return true;
+}
+
+static bool take_any(sql_parser *p)
+{
+    if (!check_refused(p, HAC_SQL_IN_CLAUSE) || !check_rows_only(p))
         return false;
     if (is_word(p, "limit"))
         return take_limit(p);
     if (is_word(p, "offset"))
         return take_offset(p);
     if (is_word(p, "from")) {
-        if (*from)
+        if (p->from)
             return fail_here(p, "a second FROM");
-        *from = true;
+        p->from = true;
         return take_from(p);
     }
     for (size_t i = HAC_SQL_WHERE; i < HAC_SQL_CLAUSES; i++)
@@ -356,7 +423,7 @@ static bool take_any(sql_parser *p, bool *from)
                 return false;
             return take_clause(p, (hac_sql_clause)i);
         }
-    return unexpected(p, "WHERE, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET or the end");
+    return unexpected(p, "WHERE, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET, UNION ALL or the end");
 }
 
 /* DISTINCT and ALL of SELECT. */
@@ -368,29 +435,6 @@ static bool take_distinct(sql_parser *p)
     return is_word(p, "distinct") || is_word(p, "all") ? advance(p) : true;
 }
 
-/* `FROM 'file'` alone, and before SELECT, is allowed. */
-static bool parse_statement(sql_parser *p)
-{
-    bool from = false;
-    if (is_word(p, "from")) {
-        from = true;
-        if (!take_from(p))
-            return false;
-    }
-    if (is_word(p, "select")) {
-        if (!advance(p) || !take_distinct(p) || !take_clause(p, HAC_SQL_SELECT))
-            return false;
-    } else if (!from) {
-        return check_refused(p, HAC_SQL_BEGINS) && unexpected(p, "SELECT");
-    } else {
-        p->select->clauses[HAC_SQL_SELECT] = (hac_sql_text){.text = copy(p, "*", 1), .character = 1};
-    }
-    while (p->status == HAC_OK && !at_end(p))
-        if (!take_any(p, &from))
-            return false;
-    return from ? p->status == HAC_OK : unexpected(p, "FROM and a file, as in FROM 'sales.csv'");
-}
-
 /* Replaces `t.` before a column's name by blanks, if t is the source's alias. */
 static void drop_alias(const char *alias, char *text)
 {
@@ -400,8 +444,182 @@ static void drop_alias(const char *alias, char *text)
     size_t n = strlen(alias);
     while (token.kind != HAC_TOKEN_END && hac_lexer_next(&lexer, &token, NULL) == HAC_OK)
         if (token.kind == HAC_TOKEN_NAME && token.bytes > n + 1 && token.text[n] == '.' &&
-            memcmp(token.text, alias, n) == 0)
+            strncasecmp(token.text, alias, n) == 0)
             memset(text + (token.text - text), ' ', n + 1);
+}
+
+static void drop_aliases(sql_parser *p)
+{
+    const char *alias = p->alias != NULL || p->inside ? p->alias : p->with;
+    for (size_t i = 0; i < HAC_SQL_CLAUSES && alias != NULL; i++)
+        if (p->select->clauses[i].text != NULL)
+            drop_alias(alias, p->select->clauses[i].text);
+    free(p->alias);
+    p->alias = NULL;
+}
+
+/* `FROM 'file'` alone, and before SELECT, is allowed. */
+static bool take_select(sql_parser *p)
+{
+    p->from = is_word(p, "from");
+    if (p->from && !take_from(p))
+        return false;
+    if (is_word(p, "select")) {
+        if (!advance(p) || !take_distinct(p) || !take_clause(p, HAC_SQL_SELECT))
+            return false;
+    } else if (!p->from) {
+        return check_refused(p, HAC_SQL_BEGINS) && unexpected(p, "SELECT");
+    } else {
+        p->select->clauses[HAC_SQL_SELECT] = (hac_sql_text){.text = copy(p, "*", 1), .character = 1};
+    }
+    return p->status == HAC_OK;
+}
+
+/* Whether the texts have the same tokens. Both were read before. */
+static bool same_text(const hac_sql_text *a, const hac_sql_text *b)
+{
+    if (a->text == NULL || b->text == NULL)
+        return a->text == b->text;
+    hac_expr_source one = {.option = "", .text = a->text}, other = {.option = "", .text = b->text};
+    hac_lexer x = {&one, a->text}, y = {&other, b->text};
+    hac_token s, t;
+    do {
+        if (hac_lexer_next(&x, &s, NULL) != HAC_OK || hac_lexer_next(&y, &t, NULL) != HAC_OK)
+            return false;
+        if (s.kind != t.kind || s.bytes != t.bytes || memcmp(s.text, t.text, s.bytes) != 0)
+            return false;
+    } while (s.kind != HAC_TOKEN_END);
+    return true;
+}
+
+static bool has_only_rows(const hac_sql_select *select)
+{
+    for (size_t i = HAC_SQL_GROUP_BY; i < HAC_SQL_CLAUSES; i++)
+        if (select->clauses[i].text != NULL)
+            return false;
+    return !select->distinct && select->limit == UINT64_MAX && select->limit_each == UINT64_MAX &&
+           select->offset == 0;
+}
+
+/* Takes FROM and WHERE, which SELECT has in any place. */
+static bool take_member(sql_parser *p)
+{
+    if (!take_select(p))
+        return false;
+    while (is_word(p, "from") || is_word(p, "where"))
+        if (!take_any(p))
+            return false;
+    drop_aliases(p);
+    return p->from || unexpected(p, "FROM and a file, as in FROM 'sales.csv'");
+}
+
+/* UNION ALL of the same SELECT over several files is that SELECT over all of them. */
+static bool take_union(sql_parser *p)
+{
+    hac_sql_text *const texts = p->select->clauses;
+    hac_sql_text select = texts[HAC_SQL_SELECT], where = texts[HAC_SQL_WHERE];
+    size_t character = character_of(p, p->token.text);
+    if (!hac_token_is_word(&p->next, "all"))
+        return fail_here(p, "UNION drops rows that are repeated; write UNION ALL");
+    if (!has_only_rows(p->select))
+        return fail_here(p, ONLY_ROWS, "what makes groups, orders or limits rows");
+    if (!advance_twice(p))
+        return false;
+    const char *first = p->token.text;
+    drop_aliases(p);
+    texts[HAC_SQL_SELECT] = texts[HAC_SQL_WHERE] = (hac_sql_text){.text = NULL};
+    bool good = take_member(p);
+    bool alike = same_text(&select, &texts[HAC_SQL_SELECT]) && same_text(&where, &texts[HAC_SQL_WHERE]) &&
+                 !p->select->distinct;
+    free(texts[HAC_SQL_SELECT].text);
+    free(texts[HAC_SQL_WHERE].text);
+    texts[HAC_SQL_SELECT] = select;
+    texts[HAC_SQL_WHERE] = where;
+    p->select->union_character = character;
+    if (good && !alike)
+        p->status = hac_expr_fail(&p->source, offset_of(p, first), p->err,
+                                  "UNION ALL is of SELECTs that differ in their files only");
+    return p->status == HAC_OK;
+}
+
+static bool take_query(sql_parser *p)
+{
+    if (!take_select(p))
+        return false;
+    while (p->status == HAC_OK && !at_end(p) && !ends_inner(p))
+        if (!(is_word(p, "union") ? take_union(p) : take_any(p)))
+            return false;
+    drop_aliases(p);
+    return p->from ? p->status == HAC_OK : unexpected(p, "FROM and a file, as in FROM 'sales.csv'");
+}
+
+static bool take_symbol(sql_parser *p, const char *symbol, const char *expected)
+{
+    return is_symbol(p, symbol) ? advance(p) : unexpected(p, expected);
+}
+
+/* WITH t AS (SELECT * FROM 'file' WHERE …): the rows of the query's source. */
+static bool take_with(sql_parser *p)
+{
+    hac_sql_text *const select = &p->select->clauses[HAC_SQL_SELECT];
+    if (!advance(p))
+        return false;
+    if (p->token.kind != HAC_TOKEN_NAME && p->token.kind != HAC_TOKEN_QUOTED)
+        return unexpected(p, "a name behind WITH");
+    if ((p->with = unquoted(p)) == NULL || !advance(p))
+        return false;
+    if (!is_word(p, "as"))
+        return unexpected(p, "AS (SELECT …)");
+    p->inside = true;
+    if (!advance(p) || !take_symbol(p, "(", "'('") || !take_query(p) || !take_symbol(p, ")", "')'"))
+        return false;
+    p->inside = false;
+    if (is_symbol(p, ","))
+        return fail_here(p, "WITH has one name; write other results with -o PART.parquet, and query these");
+    if (p->select->distinct || strcmp(select->text, "*") != 0) {
+        p->status = hac_fail(p->err, HAC_INVALID,
+                             "SQL: character %zu: the SELECT of WITH has only *, and chooses rows; compute "
+                             "columns behind it",
+                             select->character);
+        return false;
+    }
+    free(select->text);
+    p->inner_where = p->select->clauses[HAC_SQL_WHERE];
+    p->select->clauses[HAC_SQL_WHERE] = *select = (hac_sql_text){.text = NULL};
+    p->select->union_character = 0;
+    return true;
+}
+
+/* A row must fulfil both conditions. */
+static bool join_conditions(sql_parser *p)
+{
+    hac_sql_text *outer = &p->select->clauses[HAC_SQL_WHERE], *inner = &p->inner_where;
+    if (inner->text == NULL || outer->text == NULL) {
+        if (inner->text != NULL)
+            *outer = *inner;
+        inner->text = NULL;
+        return true;
+    }
+    char *text = NULL;
+    int before = asprintf(&text, "(%s) and (", inner->text);
+    free(text);
+    if (before < 0 || asprintf(&text, "(%s) and (%s)", inner->text, outer->text) < 0) {
+        p->status = hac_fail_no_memory(p->err);
+        return false;
+    }
+    size_t characters = 1;
+    for (int i = 0; i < before; i++)
+        characters += ((unsigned char)text[i] & 0xc0) != 0x80;
+    free(outer->text);
+    *outer = (hac_sql_text){text, inner->character - 1, characters, outer->character};
+    return true;
+}
+
+static bool parse_statement(sql_parser *p)
+{
+    if (is_word(p, "with") && !take_with(p))
+        return false;
+    return take_query(p) && join_conditions(p);
 }
 
 hac_status hac_sql_select_parse(const char *text, hac_sql_select *ret, hac_error *err)
@@ -420,10 +638,9 @@ hac_status hac_sql_select_parse(const char *text, hac_sql_select *ret, hac_error
     p.lexer = (hac_lexer){&p.source, own};
     if (advance_twice(&p))
         (void)parse_statement(&p);
-    for (size_t i = 0; i < HAC_SQL_CLAUSES && p.alias != NULL && p.status == HAC_OK; i++)
-        if (ret->clauses[i].text != NULL)
-            drop_alias(p.alias, ret->clauses[i].text);
     free(p.alias);
+    free(p.with);
+    free(p.inner_where.text);
     return p.status;
 }
 
@@ -431,7 +648,9 @@ void hac_sql_select_clear(hac_sql_select *select)
 {
     for (size_t i = 0; i < HAC_SQL_CLAUSES; i++)
         free(select->clauses[i].text);
-    free(select->source);
+    for (size_t i = 0; i < select->n_sources; i++)
+        free(select->sources[i]);
+    free(select->sources);
     *select = (hac_sql_select){.limit = UINT64_MAX, .limit_each = UINT64_MAX};
 }
 
@@ -450,6 +669,13 @@ static void reword_options(char *message, size_t size)
     }
 }
 
+/* The place in the statement of a character of the text. */
+static size_t place_of(const hac_sql_text *text, size_t character)
+{
+    bool second = text->second_from > 0 && character >= text->second_from;
+    return second ? text->second + character - text->second_from : text->character + character - 1;
+}
+
 void hac_sql_select_reword(const hac_sql_select *select, hac_error *err)
 {
     char said[HAC_ERROR_MESSAGE_SIZE];
@@ -463,7 +689,7 @@ void hac_sql_select_reword(const hac_sql_select *select, hac_error *err)
             continue;
         char *rest;
         size_t at = strtoul(said + strlen(option), &rest, 10);
-        (void)hac_fail(err, err->code, "SQL: character %zu%s", select->clauses[i].character + at - 1, rest);
+        (void)hac_fail(err, err->code, "SQL: character %zu%s", place_of(&select->clauses[i], at), rest);
         break;
     }
     reword_options(err->message, sizeof err->message);

@@ -47,8 +47,6 @@ static const struct {
     {HAC_SQL_BEGINS, "unpivot", NULL, "there is no UNPIVOT"},
     {HAC_SQL_BEGINS, "values", NULL, "there are no rows of constants; a query's source is a file"},
     {HAC_SQL_BEGINS, "call", NULL, "there are no procedures"},
-    {HAC_SQL_BEGINS, "with", NULL,
-     "there is no WITH; write the inner result with -o PART.parquet, and query that file"},
     {HAC_SQL_BEGINS, "(", NULL, SUBQUERY},
 
     {HAC_SQL_FOLLOWS, ",", NULL, JOIN},
@@ -75,8 +73,6 @@ static const struct {
     {HAC_SQL_IN_CLAUSE, "over", "(", WINDOW},
     {HAC_SQL_IN_CLAUSE, "window", NULL, WINDOW},
     {HAC_SQL_IN_CLAUSE, "qualify", NULL, WINDOW},
-    {HAC_SQL_IN_CLAUSE, "union", NULL,
-     "there is no UNION; FROM 'folder' and FROM 'a*.csv' read many files as one"},
     {HAC_SQL_IN_CLAUSE, "intersect", NULL, SETS},
     {HAC_SQL_IN_CLAUSE, "except", "select", SETS},
     {HAC_SQL_IN_CLAUSE, "fetch", NULL, "write LIMIT n"},

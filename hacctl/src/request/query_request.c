@@ -612,7 +612,10 @@ static hac_status take_sql(hac_query_request *request, const hac_line *line, con
     if (status != HAC_OK)
         return status;
     hac_sql_apply(request->sql, &request->options);
-    return hac_query_source_add(&request->source, line->command, hac_sql_source(request->sql), true, err);
+    const char *source;
+    for (size_t i = 0; status == HAC_OK && (source = hac_sql_source(request->sql, i)) != NULL; i++)
+        status = hac_query_source_add(&request->source, line->command, source, true, err);
+    return status;
 }
 
 static hac_status take_sources(hac_query_request *request, const hac_line *line, size_t first, hac_error *err)
