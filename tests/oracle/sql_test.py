@@ -73,6 +73,14 @@ SELECT CAST(id AS bigint) AS a, CAST(qty AS text) AS b FROM 'sales.csv' ORDER BY
 SELECT "city", "id" AS "the id" FROM "sales.csv" WHERE "city" = 'Bern' ORDER BY "the id" LIMIT 3
 SELECT s.city, s.qty FROM 'sales.csv' AS s WHERE s.id < 9 ORDER BY s.id
 SELECT t.* FROM 'sales.csv' t WHERE t.id = 3
+SELECT t."city" AS c FROM 'sales.csv' t WHERE t."id" < 5 ORDER BY t."id"
+SELECT city, max(price) AS m FROM 'sales.csv' GROUP BY city ORDER BY m + 1, city
+SELECT city, sum(qty) AS q FROM 'sales.csv' GROUP BY city ORDER BY sum(qty) / count(*) DESC, -q, city
+SELECT city FROM 'sales.csv' GROUP BY city ORDER BY sum(price) + max(id) DESC
+SELECT upper(city) AS city, count(*) AS n FROM 'sales.csv' GROUP BY 1 ORDER BY n, 1
+SELECT -id AS id FROM 'sales.csv' ORDER BY id LIMIT 3
+SELECT id % 3 AS m, id FROM 'sales.csv' WHERE m = 1 ORDER BY m, id LIMIT 3
+SELECT price AS p, p * 2 AS q, q + p AS r FROM 'sales.csv' ORDER BY r DESC, id LIMIT 2
 SELECT avg(price) AS a, stddev(price) AS s, median(price) AS m FROM 'sales.csv'
 SELECT city, count(DISTINCT qty) AS n FROM 'sales.csv' GROUP BY city ORDER BY city
 SELECT upper(city) AS u, length(city) AS l FROM 'sales.csv' WHERE id < 6 ORDER BY id

@@ -140,13 +140,14 @@ static char *skip_quoted(char *at)
     return end != NULL ? end + 1 : at + strlen(at);
 }
 
-/* `t.*` is all columns of the one source: blanks `t.`. Returns what follows the name at `at`. */
+/* `t.*` is all columns of the one source, and `t."unit price"` is one of them: blanks `t.`, as a name in
+ * double quotes has no other name before it. Returns what follows the name at `at`. */
 static char *skip_name(char *at)
 {
     char *end = at;
     while (hac_is_name_part(*end))
         end++;
-    if (end[0] == '.' && end[1] == '*')
+    if (end[0] == '.' && (end[1] == '*' || end[1] == '"'))
         memset(at, ' ', (size_t)(end - at) + 1);
     return end;
 }

@@ -36,6 +36,7 @@ static void statements(void **state)
         {"SELECT a FROM f ORDER BY b LIMIT 2 BY a, c + 1 LIMIT 7", "a|-|-|-|b|a, c + 1|limit 7 each 2 f"},
         {"SELECT a -- no\n, ')' /* b */ FROM read_csv('x''y') AS t", "a      \n, ')'|-|-|-|-|-|x'y csv"},
         {"SELECT t.a, t.* FROM 'f' t WHERE t.b > 1", "  a,   *|  b > 1|-|-|-|-|f"},
+        {"SELECT t.\"a b\", 't.\"c\"' FROM 'f' t", "\"a b\", 't.\"c\"'|-|-|-|-|-|f"},
         {"SELECT (SELECTED) FROM '-'", "(SELECTED)|-|-|-|-|-|-"},
         {"SELECT a FROM 'f' UNION ALL SELECT a  FROM 'g' UNION ALL FROM 'h' SELECT a ORDER BY a LIMIT 1",
          "a|-|-|-|a|-|limit 1 f,g,h"},
