@@ -86,7 +86,7 @@ _hacctl() {
     --byte-order) _hacctl_words little big; return ;;
     --on-error) _hacctl_words fail skip; return ;;
     -o | --output) _hacctl_paths -f; return ;;
-    --output-format) _hacctl_words csv json parquet; return ;;
+    --output-format) _hacctl_words csv json parquet table tsv jsonl markdown arrow; return ;;
     --codec) _hacctl_words zstd none snappy gzip lz4; return ;;
     --row-group-size) return ;;
     --row-group-rows) return ;;

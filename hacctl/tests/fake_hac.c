@@ -182,6 +182,24 @@ const char *hac_job_assumed(const hac_job *job)
     return "";
 }
 
+int hac_job_column(const hac_job *job, size_t index, const char **ret_name, const char **ret_type)
+{
+    (void)job;
+    (void)index;
+    (void)ret_name;
+    (void)ret_type;
+    return 0;
+}
+
+hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
+                                hac_error *err)
+{
+    (void)job;
+    (void)ret_schema;
+    (void)ret_array;
+    return hac_fail(err, HAC_INVALID, "the result is no columns");
+}
+
 const char *hac_job_text(const hac_job *job)
 {
     return job->text;

@@ -289,7 +289,7 @@ class Rows(Fake):
         self.assertRegex(self.called(), "explain sources=1 format=2 .* sort=1\n")
         self.bad(2, "explain", "sort", "a.csv", "--key", "x", "--items", "5", says="--items")
         master, slave = pty.openpty()
-        code, _, err = self.run_it("sort", "x.parquet", "--key", "x", stdout=slave)
+        code, _, err = self.run_it("sort", "x.parquet", "--key", "x", "--output-format", "parquet", stdout=slave)
         self.assertEqual((code, "will not write a Parquet file to a terminal" in err), (2, True))
         os.close(master)
         os.close(slave)

@@ -173,10 +173,10 @@ class Questions(Fake):
             for name in [*names[form], *always, "-", "/dev/null"]:
                 self.good("result", "7", "-o", name)
             others = [name for other in names if other != form for name in names[other]]
-            for name in [*others, "out.tsv", "out.csv.gz"]:
+            for name in [*others, "out.tsv", "out.md", "out.csv.gz"]:
                 self.bad(2, "result", "7", "-o", name, says=f"result: the result of job 7 is {form}, but the suffix of {name} says otherwise; "
                          "choose another name, or start the job with another --output-format")
-        for other in ('{"query": {"output_format": "tsv"}}', '{"query": {}}', '{"type": "u32"}'):
+        for other in ('{"query": {"output_format": "typedbytes"}}', '{"query": {}}', '{"type": "u32"}'):
             self.answer(5, other)
             self.good("result", "7", "-o", "out.parquet")
 

@@ -305,10 +305,8 @@ static hac_status ask_either(asking *a, hac_error *err)
 static hac_status open_output(asking *a, const hac_args *args, hac_error *err)
 {
     hac_status status = is_first(a) ? hac_job_output_open(&a->outputs, args, true, err) : HAC_OK;
-    bool parquet = a->request->options.result_format == HAC_RESULT_PARQUET;
-    if (status == HAC_OK && is_first(a) && parquet && hac_output_is_terminal(a->outputs.result))
-        status =
-            hac_fail(err, HAC_INVALID, "will not write a Parquet file to a terminal; say where with -o OUT");
+    if (status == HAC_OK && is_first(a))
+        status = hac_job_output_take(&a->outputs, a->request->form, a->request->arrow_file, err);
     return status == HAC_OK ? hac_cli_connect(a->cli, err) : status;
 }
 

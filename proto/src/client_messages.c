@@ -65,7 +65,7 @@ const hac_message_limits hac_client_limits[] = {
         {"engine", .max = HAC_ENGINE_END - 1}),
     HAC_LIMITS(hac__client__query_spec, false,
         {"source", .flags = HAC_FIELD_NEEDED},
-        {"output_format", .max = HAC_RESULT_TEXT - 1},
+        {"output_format", .max = HAC_RESULT_END - 1},
         {"rows", .max = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__submit_query, false,
         {"spec", .flags = HAC_FIELD_NEEDED},

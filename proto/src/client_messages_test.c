@@ -264,8 +264,8 @@ static void test_query_spec(void **state)
     GOOD(SUBMIT_QUERY(c.query_spec.method = NULL), 0);
     GOOD(SUBMIT_QUERY((c.query_spec.limit = 0, c.query_spec.has_limit = 0)), 0);
     BAD(SUBMIT_QUERY(c.query_spec.has_limit = 0), 0, "limit: is there, but there is none");
-    GOOD(SUBMIT_QUERY(c.query_spec.output_format = 5), 0);
-    BAD(SUBMIT_QUERY(c.query_spec.output_format = 6), 0, "output_format: is 6");
+    GOOD(SUBMIT_QUERY(c.query_spec.output_format = 8), 0);
+    BAD(SUBMIT_QUERY(c.query_spec.output_format = 9), 0, "output_format: is 9");
     BAD(SUBMIT_QUERY(c.source.format = 0), 0, "source: format: is missing");
     GOOD(SUBMIT_QUERY(c.source.format = 11), 0);
     BAD(SUBMIT_QUERY(c.source.format = 12), 0, "source: format: is 12");

@@ -62,6 +62,8 @@ typedef enum hac_result_format {
                                 * columns from the second on */
     HAC_RESULT_TEXT = 6,       /* columns separated by TAB; only line feeds are escaped. Compiled queries have
                                 * it; a request may not ask for it */
+    HAC_RESULT_TSV_NAMED = 7,  /* HAC_RESULT_TSV with a first line that names the columns */
+    HAC_RESULT_MARKDOWN = 8,   /* a table of GitHub's Markdown; null is an empty cell */
     HAC_RESULT_END
 } hac_result_format;
 

@@ -187,6 +187,10 @@ HAC_API uint64_t hac_job_bytes(const hac_job *job);
 HAC_API const char *hac_job_text(const hac_job *job);
 /* If types were inferred: the columns that the query reads, as `schema` takes them, cut at 1 KiB. Else "". */
 HAC_API const char *hac_job_assumed(const hac_job *job);
+/* A column of the result of a query that this process submitted, known from the submission on: 1, its name
+ * and its type as in a schema, valid until hac_job_free. 0: there is no column of that index, which counts
+ * from 0. */
+HAC_API int hac_job_column(const hac_job *job, size_t index, const char **ret_name, const char **ret_type);
 
 /* Requests cancellation, which takes effect within one chunk of work. hac_job_wait then returns
  * HAC_CANCELLED. A job that has ended is not affected. */

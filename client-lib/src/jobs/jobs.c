@@ -92,6 +92,7 @@ static void job_finish(hac_job *job)
     bool release = job->kept && !job->attached && !job->released;
     free(job->text);
     free(job->assumed);
+    free(job->columns);
     hac_mappings_drop(&client->mappings, result);
     job_recycle(client, job);
     /* The calls below may process responses, which may reuse the handle and the memory. */
@@ -562,6 +563,15 @@ uint64_t hac_job_bytes(const hac_job *job)
 const char *hac_job_assumed(const hac_job *job)
 {
     return job->assumed != NULL ? job->assumed : "";
+}
+
+int hac_job_column(const hac_job *job, size_t index, const char **ret_name, const char **ret_type)
+{
+    if (index >= job->n_columns)
+        return 0;
+    *ret_name = job->columns[index].name;
+    *ret_type = job->columns[index].type;
+    return 1;
 }
 
 const char *hac_job_text(const hac_job *job)

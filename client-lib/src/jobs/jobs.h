@@ -10,6 +10,8 @@
 #ifndef CLIENT_JOBS_H
 #define CLIENT_JOBS_H
 
+#include "base/limits.h"
+#include "base/value.h"
 #include "buffers.h"
 
 #define HAC_ARROW_FORMAT_MAX 64 /* bytes of an Arrow format with its NUL; times contain a zone's name */
@@ -23,6 +25,12 @@ typedef struct hac_result_shape {
     uint32_t payload_bytes;                    /* payload of one item; 0: no payload */
     char payload_format[HAC_ARROW_FORMAT_MAX]; /* Arrow format of the payload; "": plain bytes */
 } hac_result_shape;
+
+/* A column of a query's result. */
+typedef struct hac_job_column_row {
+    char name[HAC_FIELD_NAME_MAX];
+    char type[HAC_VALUE_TYPE_NAME_MAX];
+} hac_job_column_row;
 
 struct hac_job {
     hac_client *client;  /* holds a reference while the caller or an export owns the handle */
@@ -52,7 +60,9 @@ struct hac_job {
     const uint8_t *data; /* the result, in `result` or `own` */
     uint64_t bytes;
     char *text;
-    char *assumed; /* what libhac inferred about the input; NULL: nothing */
+    char *assumed;               /* what libhac inferred about the input; NULL: nothing */
+    hac_job_column_row *columns; /* n_columns of a query's result; owned; NULL: not known */
+    size_t n_columns;
     /* ops/ops.c: the unanswered graphs in the order of sending. free_parts drops them; NULL if the job has no
      * graphs. */
     struct hac_graph_call *graphs[HAC_OPS_UNANSWERED_MAX];

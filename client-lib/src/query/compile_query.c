@@ -190,6 +190,15 @@ static void note_assumed(const hac_query *query, const hac_source_columns *colum
     free(all);
 }
 
+static void fill_columns(const hac_schema *schema, size_t n, hac_compiled_query *ret)
+{
+    ret->n_columns = n;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(ret->columns[i].name, schema->fields[i].name, sizeof(ret->columns[i].name));
+        (void)hac_value_type_name(schema->fields[i].type, ret->columns[i].type);
+    }
+}
+
 static hac_status fill_message(const hac_query *query, const hac_table *table, hac_compiled_query *ret,
                                hac_error *err)
 {
@@ -224,9 +233,11 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
         return status;
     if (filters_lines(query))
         query->output = HAC_RESULT_TEXT;
-    hac_autofree hac_compiled_query *compiled = malloc(sizeof(*compiled));
+    hac_autofree hac_compiled_query *compiled =
+        malloc(sizeof(*compiled) + query->n_visible * sizeof(hac_job_column_row));
     if (compiled == NULL)
         return hac_fail_no_memory(err);
+    fill_columns(&query->outputs, query->n_visible, compiled);
     note_names(options, &columns->schema, compiled->note, sizeof(compiled->note));
     note_left_out(query, &columns->schema, compiled->note, sizeof(compiled->note));
     note_assumed(query, columns, compiled->assumed, sizeof(compiled->assumed));

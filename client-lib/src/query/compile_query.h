@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/table.h"
 #include "expr/schema.h"
+#include "jobs/jobs.h"
 #include "json_fields_seen.h"
 #include "proto/messages.h"
 
@@ -19,6 +20,8 @@ typedef struct hac_compiled_query {
     char note[512];     /* what the user should know about the columns; empty: nothing */
     char assumed[1024]; /* the columns, if types were inferred, as a schema; else empty */
     uint8_t bytes[HAC_QUERY_BYTES_MAX];
+    size_t n_columns;
+    hac_job_column_row columns[]; /* of the result */
 } hac_compiled_query;
 
 /* What the source declares about its columns. */

@@ -83,7 +83,7 @@ static hac_status check_options(const hac_query_options *options, bool table, ha
 {
     if (!table && options->input_format < HAC_INPUT_CSV)
         return hac_fail(err, HAC_INVALID, "the query's input format is not set");
-    if ((unsigned)options->result_format > HAC_RESULT_TYPEDBYTES ||
+    if ((unsigned)options->result_format >= HAC_RESULT_END || options->result_format == HAC_RESULT_TEXT ||
         (unsigned)options->hot_keys > HAC_HOT_KEYS_OFF)
         return hac_fail(err, HAC_INVALID, "result format %d or hot keys %d does not exist",
                         (int)options->result_format, (int)options->hot_keys);
@@ -157,6 +157,22 @@ hac_status hac_query_encode(const hac_query_options *options, const hac_source_c
 
 /* ---- submission ---- */
 
+/* Gives the job what the compiler found out about the query. */
+static hac_status note_compiled(hac_job *job, const hac_compiled_query *compiled, hac_error *err)
+{
+    if (compiled->note[0] != '\0' && (job->text = strdup(compiled->note)) == NULL)
+        return hac_fail_no_memory(err);
+    if (compiled->assumed[0] != '\0' && (job->assumed = strdup(compiled->assumed)) == NULL)
+        return hac_fail_no_memory(err);
+    job->columns = calloc(compiled->n_columns + 1, sizeof(*job->columns));
+    if (job->columns == NULL)
+        return hac_fail_no_memory(err);
+    job->n_columns = compiled->n_columns;
+    if (compiled->n_columns > 0)
+        memcpy(job->columns, compiled->columns, compiled->n_columns * sizeof(*job->columns));
+    return HAC_OK;
+}
+
 /* Sends the query, or the request for a description. */
 static hac_status send_query(const hac_query_call *call, const hac_compiled_query *compiled,
                              hac_query_wire *wire, hac_job *job, hac_error *err)
@@ -190,12 +206,10 @@ hac_status hac_query_send(hac_client *client, const hac_query_call *call, const 
         return status;
     }
     job->input = call->owned; /* also on failure */
-    if (compiled != NULL && compiled->note[0] != '\0' && (job->text = strdup(compiled->note)) == NULL)
-        return hac_fail_no_memory(err);
-    if (compiled != NULL && compiled->assumed[0] != '\0' &&
-        (job->assumed = strdup(compiled->assumed)) == NULL)
-        return hac_fail_no_memory(err);
-    status = send_query(call, compiled, wire, job, err);
+    if (compiled != NULL)
+        status = note_compiled(job, compiled, err);
+    if (status == HAC_OK)
+        status = send_query(call, compiled, wire, job, err);
     if (status == HAC_OK)
         *ret_job = hac_steal_ptr(job);
     return status;

@@ -14,8 +14,8 @@
 #define TRIES_MAX    6 /* plans that turned out too small */
 #define RESULT_SLACK (UINT64_C(64) << 10)
 
-static const char *const outputs[HAC_RESULT_END] = {"csv", "json",       "table", "parquet",
-                                                    "tsv", "typedbytes", "text"};
+static const char *const outputs[HAC_RESULT_END] = {"csv",        "json", "table", "parquet", "tsv",
+                                                    "typedbytes", "text", "tsv",   "markdown"};
 
 typedef hac_query_totals query_totals;
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include "base/failpoint.h"
 #include "interrupt.h"
 
-enum { LINKS_MAX = 40 };
+enum { LINKS_MAX = 40, WIDTH_DEFAULT = 80 };
 
 struct hac_output_file {
     char *name; /* as the user wrote it */
@@ -43,6 +44,20 @@ void hac_output_outlive_reader(hac_output_file *output)
 bool hac_output_is_terminal(const hac_output_file *output)
 {
     return isatty(output->fd) == 1;
+}
+
+hac_box_look hac_output_look(const hac_output_file *output)
+{
+    const char *said = getenv("COLUMNS"), *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    struct winsize size = {.ws_col = 0};
+    bool dumb = term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;
+    long columns = said != NULL ? strtol(said, NULL, 10) : 0;
+    if (!hac_output_is_terminal(output))
+        return (hac_box_look){.width = columns > 0 ? (size_t)columns : 0};
+    if (ioctl(output->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    return (hac_box_look){.width = columns > 0 ? (size_t)columns : WIDTH_DEFAULT,
+                          .colour = (no_color == NULL || *no_color == '\0') && !dumb};
 }
 
 void hac_output_free(hac_output_file *output)

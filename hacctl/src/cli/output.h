@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "text/box_table.h"
 
 /* Bytes of one write */
 #define HAC_OUTPUT_PIECE (8u * 1024 * 1024)
@@ -45,6 +46,9 @@ void hac_output_outlive_reader(hac_output_file *output);
 /* For messages. */
 const char *hac_output_name(const hac_output_file *output);
 bool hac_output_is_terminal(const hac_output_file *output);
+/* How a table is drawn there: as wide as the terminal, or as COLUMNS says; in colour unless NO_COLOR is set
+ * or TERM is dumb. What is no terminal has no limit of the width and no colour. */
+hac_box_look hac_output_look(const hac_output_file *output);
 
 /* The path of the temporary file, for other processes that write parts of it; malloc'ed. HAC_INVALID if
  * the output is written directly. */

@@ -60,7 +60,7 @@ static hac_status run(hac_cli *cli, hac_query_request *request, hac_job_output *
     hac_wait_prepare(&wait, cli, NULL);
     options->job.progress = cli->quiet ? NULL : show;
     options->job.context = &l;
-    hac_status status = hac_query_splits_run(cli, request, options, &wait, outputs->result, &job, err);
+    hac_status status = hac_query_splits_run(cli, request, options, &wait, outputs, &job, err);
     if (status == HAC_OK && *hac_job_text(job) != '\0')
         hac_cli_say(cli, "%s", hac_job_text(job));
     if (status == HAC_OK)

@@ -59,7 +59,7 @@ static hac_status check_name(hac_cli *cli, const hac_args *args, const hac_job *
         return HAC_OK;
     const char *form =
         hac_json_get_string(cJSON_GetObjectItemCaseSensitive(receipt, "query"), "output_format");
-    if (form == NULL || hac_query_name_fits(path, form))
+    if (form == NULL || hac_result_form_fits(path, form))
         return HAC_OK;
     return hac_fail(err, HAC_INVALID,
                     "result: the result of job %s is %s, but the suffix of %.200s says otherwise; choose "

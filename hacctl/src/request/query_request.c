@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* ---- jobs by name ---- */
@@ -58,55 +57,13 @@ typedef struct hac_line {
 
 /* ---- the result's form ---- */
 
-/* Finds the form by the path's suffix; false if the suffix promises a form that results cannot have. */
-static bool form_by_suffix(const char *path, hac_result_format otherwise, hac_result_format *ret)
-{
-    static const struct {
-        const char *suffix;
-        hac_result_format form;
-    } known[] = {{".csv", HAC_RESULT_CSV},
-                 {".json", HAC_RESULT_JSON},
-                 {".jsonl", HAC_RESULT_JSON},
-                 {".ndjson", HAC_RESULT_JSON},
-                 {".parquet", HAC_RESULT_PARQUET}};
-    static const char *const others[] = {".tsv", ".gz", ".zst"};
-    const char *suffix = hac_query_suffix_of(path);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcasecmp(others[i], suffix) == 0)
-            return false;
-    *ret = otherwise;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcasecmp(known[i].suffix, suffix) == 0)
-            *ret = known[i].form;
-    return true;
-}
-
-/* In the order of the choices of --output-format */
-static const hac_result_format forms[] = {HAC_RESULT_CSV, HAC_RESULT_JSON, HAC_RESULT_PARQUET};
-
-bool hac_query_name_fits(const char *path, const char *form)
-{
-    int choice = hac_option_choice(HAC_OPT_OUTPUT_FORMAT, form);
-    hac_result_format said = HAC_RESULT_CSV;
-    return choice < 0 || (form_by_suffix(path, forms[choice], &said) && said == forms[choice]);
-}
-
-/* Takes --output-format, else the suffix of -o, else `otherwise`. */
-static hac_status choose_output(hac_query_request *request, const hac_line *line, hac_result_format otherwise,
+static hac_status choose_output(hac_query_request *request, const hac_line *line, hac_result_form otherwise,
                                 hac_error *err)
 {
-    const hac_args *args = line->args;
-    const char *path = args->values[HAC_OPT_OUTPUT];
-    hac_result_format form = otherwise;
-    if (hac_args_has(args, HAC_OPT_OUTPUT_FORMAT))
-        form = forms[hac_args_choice(args, HAC_OPT_OUTPUT_FORMAT)];
-    else if (path != NULL && !form_by_suffix(path, otherwise, &form))
-        return hac_fail(err, HAC_INVALID,
-                        "%s: results are csv, json or parquet, but the suffix of %.200s says otherwise; "
-                        "choose another name, or say --output-format csv, json or parquet",
-                        line->command, path);
-    request->options.result_format = form;
-    return HAC_OK;
+    hac_status status = hac_result_form_choose(line->args, line->command, otherwise, &request->form, err);
+    request->arrow_file = hac_result_form_is_file(line->args);
+    request->options.result_format = hac_result_form_format(request->form);
+    return status;
 }
 
 #define BLOCK_BYTES   (UINT64_C(128) << 20)
@@ -386,7 +343,7 @@ static hac_status begin(hac_query_request *request, const hac_line *line, size_t
 
 /* Takes all that follows the names; `otherwise` is the form of the result if no option or suffix tells. */
 static hac_status finish(hac_query_request *request, const hac_line *line, const hac_named_job *job,
-                         hac_result_format otherwise, hac_error *err)
+                         hac_result_form otherwise, hac_error *err)
 {
     hac_status status = choose_output(request, line, otherwise, err);
     if (status == HAC_OK)
@@ -468,7 +425,7 @@ hac_status hac_query_request_parse(hac_query_request *request, const char *comma
         status = begin(request, &line, first, words_from(args, first), format, err);
     if (status == HAC_OK)
         status = check_columns(request, &line, job, err);
-    return status == HAC_OK ? finish(request, &line, job, HAC_RESULT_CSV, err) : status;
+    return status == HAC_OK ? finish(request, &line, job, HAC_FORM_OF_CSV, err) : status;
 }
 
 hac_status hac_query_request_parquet(hac_query_request *request, const char *command, const hac_args *args,
@@ -481,7 +438,7 @@ hac_status hac_query_request_parquet(hac_query_request *request, const char *com
     if (status == HAC_OK)
         status = begin(request, &line, first, words_from(args, first), asked_format(args), err);
     request->convert = request->input.format != HAC_INPUT_PARQUET;
-    return status == HAC_OK ? finish(request, &line, NULL, HAC_RESULT_CSV, err) : status;
+    return status == HAC_OK ? finish(request, &line, NULL, HAC_FORM_OF_CSV, err) : status;
 }
 
 static hac_status check_raw(const hac_line *line, hac_error *err)
@@ -498,8 +455,8 @@ static hac_status check_raw(const hac_line *line, hac_error *err)
 /* Refuses an OUT whose suffix promises another form: it is more likely the input. */
 static hac_status check_out(const hac_line *line, const char *out, hac_error *err)
 {
-    hac_result_format form = HAC_RESULT_PARQUET;
-    if (form_by_suffix(out, HAC_RESULT_PARQUET, &form) && form == HAC_RESULT_PARQUET)
+    hac_result_form form = HAC_FORM_OF_PARQUET;
+    if (hac_result_form_of_path(out, HAC_FORM_OF_PARQUET, &form) && form == HAC_FORM_OF_PARQUET)
         return HAC_OK;
     return hac_fail(
         err, HAC_INVALID,
@@ -511,10 +468,12 @@ hac_status hac_query_request_convert(hac_query_request *request, const char *com
                                      size_t first, hac_error *err)
 {
     *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
-    hac_line line = {command, args};
+    hac_args own = *args;
+    hac_line line = {command, &own};
     const char *type = args->values[HAC_OPT_TYPE];
     if (words_from(args, first) != 2)
         return hac_fail(err, HAC_INVALID, "%s: name the input and the output, IN OUT", command);
+    own.values[HAC_OPT_OUTPUT] = args->words[first + 1];
     take_texts(&request->options, args, NULL);
     request->options.select = "*";
     request->all_columns = true;
@@ -527,7 +486,7 @@ hac_status hac_query_request_convert(hac_query_request *request, const char *com
         snprintf(request->schema, sizeof request->schema, "value:%s", type);
         request->options.schema = request->schema;
     }
-    return status == HAC_OK ? finish(request, &line, NULL, HAC_RESULT_PARQUET, err) : status;
+    return status == HAC_OK ? finish(request, &line, NULL, HAC_FORM_OF_PARQUET, err) : status;
 }
 
 bool hac_query_request_is_sort(const hac_args *args)
@@ -564,8 +523,9 @@ hac_status hac_query_request_sort(hac_query_request *request, const char *comman
                           "%s: rows of csv and parquet can be sorted; say which with "
                           "--input-format",
                           command);
-    return status == HAC_OK ? finish(request, &line, NULL, parquet ? HAC_RESULT_PARQUET : HAC_RESULT_CSV, err)
-                            : status;
+    return status == HAC_OK
+               ? finish(request, &line, NULL, parquet ? HAC_FORM_OF_PARQUET : HAC_FORM_OF_CSV, err)
+               : status;
 }
 
 /* ---- splits ---- */
@@ -591,7 +551,7 @@ hac_status hac_query_request_splice(hac_query_request *request, const char *comm
         status = hac_split_input_name(&request->splits, command, args->words + first, words_from(args, first),
                                       asked_format(args), err);
     if (status == HAC_OK)
-        status = choose_output(request, &line, HAC_RESULT_CSV, err);
+        status = choose_output(request, &line, HAC_FORM_OF_CSV, err);
     if (status == HAC_OK)
         status = take_parquet(request, &line, err);
     return status == HAC_OK ? finish_splits(request, &line, err) : status;
@@ -637,12 +597,12 @@ static hac_status finish_query(hac_query_request *request, const hac_line *line,
     const hac_query_source *source = &request->source;
     if (!source->splits) {
         hac_status status = begin(request, line, 0, source->n_paths, source->format, err);
-        return status == HAC_OK ? finish(request, line, NULL, HAC_RESULT_CSV, err) : status;
+        return status == HAC_OK ? finish(request, line, NULL, HAC_FORM_OF_CSV, err) : status;
     }
     hac_status status = hac_split_input_name(&request->splits, line->command, source->paths, source->n_paths,
                                              source->format, err);
     if (status == HAC_OK)
-        status = choose_output(request, line, HAC_RESULT_CSV, err);
+        status = choose_output(request, line, HAC_FORM_OF_CSV, err);
     if (status == HAC_OK)
         status = take_parquet(request, line, err);
     return status == HAC_OK ? finish_splits(request, line, err) : status;

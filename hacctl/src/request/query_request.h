@@ -9,6 +9,7 @@
 #include "job_request.h"
 #include "query_input.h"
 #include "query_source.h"
+#include "result_form.h"
 #include "split_input.h"
 
 /* A named job: a query, any part of which options may change. */
@@ -39,6 +40,8 @@ typedef struct hac_query_request {
     const hac_named_job *named; /* NULL: none */
     hac_query_source source;    /* of `query` */
     hac_sql *sql;               /* NULL: none */
+    hac_result_form form;       /* of the result; options.result_format is what libhac is asked for */
+    bool arrow_file;            /* an Arrow result is a file, not a stream */
     bool all_columns;           /* all columns are written; the user gave no --select */
 } hac_query_request;
 
@@ -77,10 +80,6 @@ void hac_query_reads_parquet(hac_query_options *options);
 /* Rewords the compiler's message about a text that the user did not write (a named job's, or --key)
  * without the position in that text. */
 void hac_query_request_reword(const hac_query_request *request, const hac_args *args, hac_error *err);
-
-/* Whether the suffix of a file's name does not contradict a result of this form (csv, json, parquet); true
- * for all other forms. */
-bool hac_query_name_fits(const char *path, const char *form);
 
 /* Whether a sort is one of whole rows. */
 bool hac_query_request_is_sort(const hac_args *args);

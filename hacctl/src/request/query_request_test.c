@@ -121,7 +121,24 @@ static void formats_that_are_said(void **state)
 static void output_formats(void **state)
 {
     (void)state;
-    assert_int_equal(GOOD("a.csv", "--select", "x")->result_format, HAC_RESULT_CSV);
+    static const struct {
+        const char *name, *word;
+        hac_result_format format;
+    } forms[] = {{"o.csv", "csv", HAC_RESULT_CSV},          {"o.parquet", "parquet", HAC_RESULT_PARQUET},
+                 {"o.tsv", "tsv", HAC_RESULT_TSV_NAMED},    {"o.jsonl", "jsonl", HAC_RESULT_JSON},
+                 {"o.md", "markdown", HAC_RESULT_MARKDOWN}, {"o.arrow", "arrow", HAC_RESULT_TABLE},
+                 {"o.FEATHER", "arrow", HAC_RESULT_TABLE},  {"o.arrows", "arrow", HAC_RESULT_TABLE},
+                 {"o.csv", "table", HAC_RESULT_TSV_NAMED}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.txt", "--output-format", forms[i].word)
+                             ->result_format,
+                         forms[i].format);
+        if (strcmp(forms[i].word, "table") != 0)
+            assert_int_equal(GOOD("a.csv", "--select", "x", "--output", forms[i].name)->result_format,
+                             forms[i].format);
+    }
+    BAD(HAC_INVALID, "--detach is not possible with a table", "a.csv", "--select", "x", "--detach",
+        "--output-format", "table");
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.json")->result_format, HAC_RESULT_JSON);
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.jsonl")->result_format, HAC_RESULT_JSON);
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.txt")->result_format, HAC_RESULT_CSV);
@@ -134,9 +151,9 @@ static void output_formats(void **state)
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "tsv")->result_format, HAC_RESULT_CSV);
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.Parquet")->result_format,
                      HAC_RESULT_PARQUET);
-    static const char *const others[] = {"o.tsv", "o.csv.gz", "./o.json.zst"};
+    static const char *const others[] = {"o.tsv.gz", "o.csv.gz", "./o.json.zst"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        BAD(HAC_INVALID, "results are csv, json or parquet", "a.csv", "--select", "x", "--output", others[i]);
+        BAD(HAC_INVALID, "results are not compressed", "a.csv", "--select", "x", "--output", others[i]);
         BAD(HAC_INVALID, others[i], "a.csv", "--select", "x", "--output", others[i]);
         (void)GOOD("a.csv", "--select", "x", "--output", others[i], "--output-format", "csv");
     }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arrow_file.h"
 #include "base/cleanup.h"
 #include "cli/interrupt.h"
 
@@ -163,7 +164,66 @@ void hac_job_output_close(hac_job_output *outputs)
     hac_output_free(outputs->result);
     hac_output_free(outputs->receipt);
     hac_output_free(outputs->trace);
+    hac_box_table_free(outputs->box);
     *outputs = (hac_job_output){.result = NULL};
+}
+
+/* ---- the form of the result ---- */
+
+hac_status hac_job_output_take(hac_job_output *outputs, hac_result_form form, bool arrow_file, hac_error *err)
+{
+    if (outputs->result == NULL)
+        return HAC_OK;
+    bool parquet = form == HAC_FORM_OF_PARQUET, arrow = form == HAC_FORM_OF_ARROW;
+    if ((parquet || arrow) && hac_output_is_terminal(outputs->result))
+        return hac_fail(err, HAC_INVALID, "will not write %s to a terminal; say where with -o OUT",
+                        parquet ? "a Parquet file" : "Arrow data");
+    outputs->arrow = arrow;
+    outputs->arrow_file = arrow_file;
+    if (form == HAC_FORM_OF_TABLE && (outputs->box = hac_box_table_new(err)) == NULL)
+        return HAC_NO_MEMORY;
+    return HAC_OK;
+}
+
+hac_status hac_job_output_rows(hac_job_output *outputs, const void *bytes, uint64_t n, hac_error *err)
+{
+    if (outputs->box != NULL)
+        return hac_box_table_add(outputs->box, bytes, (size_t)n, err);
+    return hac_output_write(outputs->result, bytes, n, err);
+}
+
+static hac_status write_box(const hac_job_output *outputs, const hac_job *job, hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *drawn = NULL;
+    const hac_box_look look = hac_output_look(outputs->result);
+    const char *name, *type;
+    size_t n = 0;
+    while (hac_job_column(job, n, &name, &type))
+        n++;
+    hac_autofree const char **types = calloc(n + 1, sizeof *types);
+    if (types == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        (void)hac_job_column(job, i, &name, &types[i]);
+    hac_box_table_write(outputs->box, types, n, &look, &text);
+    hac_status status = hac_text_finish(&text, &drawn, NULL, err);
+    return status == HAC_OK ? hac_output_write_text(outputs->result, drawn, err) : status;
+}
+
+static hac_status write_result(hac_job_output *outputs, hac_job *job, hac_error *err)
+{
+    uint64_t bytes = hac_job_bytes(job);
+    hac_status status = HAC_OK;
+    if (outputs->arrow)
+        return hac_arrow_write(outputs->result, job, outputs->arrow_file, err);
+    if (hac_job_data(job) != NULL) { /* rows of splits are written */
+        if (outputs->box == NULL)
+            status = hac_output_reserve(outputs->result, bytes, err);
+        if (status == HAC_OK)
+            status = hac_job_output_rows(outputs, hac_job_data(job), bytes, err);
+    }
+    return status == HAC_OK && outputs->box != NULL ? write_box(outputs, job, err) : status;
 }
 
 static hac_status write_answer(hac_output_file *output, hac_cli *cli, hac_topic topic, const hac_job *job,
@@ -201,15 +261,11 @@ static hac_status commit(hac_output_file *output, hac_error *err)
     return output == NULL ? HAC_OK : hac_output_commit(output, err);
 }
 
-hac_status hac_job_output_write(hac_job_output *outputs, hac_cli *cli, const hac_job *job, hac_error *err)
+hac_status hac_job_output_write(hac_job_output *outputs, hac_cli *cli, hac_job *job, hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (outputs->result != NULL && hac_job_data(job) != NULL) { /* rows of splits are written */
-        uint64_t bytes = hac_job_bytes(job);
-        status = hac_output_reserve(outputs->result, bytes, err);
-        if (status == HAC_OK)
-            status = hac_output_write(outputs->result, hac_job_data(job), bytes, err);
-    }
+    if (outputs->result != NULL)
+        status = write_result(outputs, job, err);
     if (status == HAC_OK)
         status = write_receipt(outputs, cli, job, err);
     if (status == HAC_OK)

@@ -5,22 +5,33 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "request/result_form.h"
+#include "text/box_table.h"
 
 typedef struct hac_job_output {
     hac_output_file *result;  /* NULL: no result is written */
     hac_output_file *receipt; /* NULL: not asked for */
     hac_output_file *trace;
     const char *conversion; /* JSON for the field of that name in the receipt; NULL: none */
+    hac_box_table *box;     /* the result is drawn as a table; NULL: it is not */
+    bool arrow, arrow_file; /* the result is columns, which are written as an Arrow stream, or file */
 } hac_job_output;
 
 /* Opens --receipt and --trace, and with `result` also --output (standard output without it), so that an
  * output that cannot be written is reported before the job starts. */
 HAC_MUST_USE hac_status hac_job_output_open(hac_job_output *outputs, const hac_args *args, bool result,
                                             hac_error *err);
+/* Says that the result is of a form, between the opening and the first rows. Refuses to write a form that is
+ * not text to a terminal. */
+HAC_MUST_USE hac_status hac_job_output_take(hac_job_output *outputs, hac_result_form form, bool arrow_file,
+                                            hac_error *err);
+/* Writes rows that come before the job is done, or keeps them for the table. */
+HAC_MUST_USE hac_status hac_job_output_rows(hac_job_output *outputs, const void *bytes, uint64_t n,
+                                            hac_error *err);
 void hac_job_output_close(hac_job_output *outputs);
 
 /* Writes all outputs of a job that is done. No file gets its name before all outputs are written. */
-HAC_MUST_USE hac_status hac_job_output_write(hac_job_output *outputs, hac_cli *cli, const hac_job *job,
+HAC_MUST_USE hac_status hac_job_output_write(hac_job_output *outputs, hac_cli *cli, hac_job *job,
                                              hac_error *err);
 
 /* For --detach: prints the job's id. Abandons the job if the id cannot be printed, since nobody would know

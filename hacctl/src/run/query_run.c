@@ -21,14 +21,14 @@ static void conversion_clear(conversion *converted)
     *converted = (conversion){.job = NULL};
 }
 
-/* Submits the query; rows that arrive while the job runs go to `output`. */
+/* Submits the query; rows that arrive while the job runs go to `outputs`; NULL: nowhere. */
 static hac_status submit_input(hac_cli *cli, hac_query_request *request, const hac_query_options *options,
-                               hac_wait *wait, hac_output_file *output, hac_job **ret, hac_error *err)
+                               hac_wait *wait, hac_job_output *outputs, hac_job **ret, hac_error *err)
 {
     const hac_query_input *input = &request->input;
     const char *names[HAC_QUERY_FILES_MAX];
     if (hac_query_splits_wanted(request))
-        return hac_query_splits_run(cli, request, options, wait, output, ret, err);
+        return hac_query_splits_run(cli, request, options, wait, outputs, ret, err);
     for (size_t i = 0; i < input->n_files; i++)
         names[i] = input->names[i];
     if (input->note[0] != '\0')
@@ -95,10 +95,10 @@ static hac_status submit_converted(hac_cli *cli, const hac_query_request *reques
 }
 
 static hac_status submit(hac_cli *cli, hac_query_request *request, conversion *converted, hac_wait *wait,
-                         hac_output_file *output, hac_job **ret, hac_error *err)
+                         hac_job_output *outputs, hac_job **ret, hac_error *err)
 {
     if (!request->convert)
-        return submit_input(cli, request, &request->options, wait, output, ret, err);
+        return submit_input(cli, request, &request->options, wait, outputs, ret, err);
     hac_status status = convert(cli, request, converted, err);
     return status == HAC_OK ? submit_converted(cli, request, converted, ret, err) : status;
 }
@@ -110,7 +110,7 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
     hac_cleanup(conversion_clear) conversion converted = {.job = NULL};
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_wait_prepare(&wait, cli, &request->options.job);
-    hac_status status = submit(cli, request, &converted, &wait, outputs->result, &job, err);
+    hac_status status = submit(cli, request, &converted, &wait, outputs, &job, err);
     if (status == HAC_OK && request->options.job.detach)
         return hac_job_output_print_id(cli, job, err);
     if (status == HAC_OK)
@@ -122,16 +122,6 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
     hac_detach_leave(cli, hac_job_id(job));
     outputs->conversion = converted.receipt;
     return hac_job_output_write(outputs, cli, job, err);
-}
-
-/* Refuses to write a Parquet file to a terminal. */
-static hac_status check_terminal(const hac_query_request *request, const hac_job_output *outputs,
-                                 hac_error *err)
-{
-    if (request->options.result_format != HAC_RESULT_PARQUET || outputs->result == NULL ||
-        !hac_output_is_terminal(outputs->result))
-        return HAC_OK;
-    return hac_fail(err, HAC_INVALID, "will not write a Parquet file to a terminal; say where with -o OUT");
 }
 
 static hac_status check_detached(const hac_query_request *request, hac_error *err)
@@ -154,7 +144,7 @@ hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *
     if (status == HAC_OK)
         status = hac_job_output_open(&outputs, args, !request->options.job.detach, err);
     if (status == HAC_OK)
-        status = check_terminal(request, &outputs, err);
+        status = hac_job_output_take(&outputs, request->form, request->arrow_file, err);
     if (status == HAC_OK)
         status = check_detached(request, err);
     if (status == HAC_OK)

@@ -9,7 +9,7 @@
 typedef struct split_query {
     hac_query_request *request;
     hac_wait *wait;
-    hac_output_file *output;
+    hac_job_output *outputs;
 } split_query;
 
 /* Ends the deferral of signals while this process may be blocked, since nothing would notice them. A
@@ -48,7 +48,7 @@ static hac_status write_rows(void *context, const void *bytes, size_t n, hac_err
     hac_progress_hide(&r->wait->line);
     hac_status status = leave_deferral(err);
     if (status == HAC_OK)
-        status = hac_output_write(r->output, bytes, n, err);
+        status = hac_job_output_rows(r->outputs, bytes, n, err);
     hac_interrupt_defer(1);
     return status;
 }
@@ -75,15 +75,15 @@ bool hac_query_splits_wanted(const hac_query_request *request)
 }
 
 hac_status hac_query_splits_run(hac_cli *cli, hac_query_request *request, const hac_query_options *options,
-                                hac_wait *wait, hac_output_file *output, hac_job **ret, hac_error *err)
+                                hac_wait *wait, hac_job_output *outputs, hac_job **ret, hac_error *err)
 {
-    split_query r = {.request = request, .wait = wait, .output = output};
+    split_query r = {.request = request, .wait = wait, .outputs = outputs};
     char name[256];
     hac_splits splits = HAC_SPLITS_INIT;
     name_input(request, name, sizeof name);
     splits.n_inputs = request->in_splits ? request->splits.n_words : request->input.n_files;
     splits.open = open_input;
-    splits.write = output != NULL ? write_rows : NULL;
+    splits.write = outputs != NULL ? write_rows : NULL;
     splits.context = &r;
     splits.name = name;
     splits.split_bytes = request->split_bytes;

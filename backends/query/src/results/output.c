@@ -211,11 +211,27 @@ static void put_cell(hac_output_buffer *output, bool json, const hac_column *col
         csv_string(output, text, ref.length);
 }
 
-void hac_output_header(hac_output_buffer *output, hac_result_format format, const hac_schema *schema,
-                       size_t n_visible)
+/* Text in a cell of a Markdown table: | and \ would end the cell or the escape, < and & begin HTML, and a
+ * line feed ends the row. */
+static void markdown_string(hac_output_buffer *output, const uint8_t *text, size_t bytes)
 {
-    if (format != HAC_RESULT_CSV)
-        return;
+    for (size_t i = 0; i < bytes; i++) {
+        const char *instead = text[i] == '|'    ? "\\|"
+                              : text[i] == '\\' ? "\\\\"
+                              : text[i] == '<'  ? "&lt;"
+                              : text[i] == '&'  ? "&amp;"
+                              : text[i] == '\n' ? "<br>"
+                              : text[i] == '\r' ? ""
+                                                : NULL;
+        if (instead != NULL)
+            hac_output_put(output, instead, strlen(instead));
+        else
+            hac_output_byte(output, (char)text[i]);
+    }
+}
+
+static void csv_header(hac_output_buffer *output, const hac_schema *schema, size_t n_visible)
+{
     for (size_t i = 0; i < n_visible; i++) {
         const char *name = schema->fields[i].name;
         if (i > 0)
@@ -223,6 +239,48 @@ void hac_output_header(hac_output_buffer *output, hac_result_format format, cons
         csv_string(output, (const uint8_t *)name, strlen(name));
     }
     hac_output_byte(output, '\n');
+}
+
+static void tsv_header(hac_output_buffer *output, const hac_schema *schema, size_t n_visible)
+{
+    for (size_t i = 0; i < n_visible; i++) {
+        const char *name = schema->fields[i].name;
+        if (i > 0)
+            hac_output_byte(output, '\t');
+        tsv_string(output, (const uint8_t *)name, strlen(name));
+    }
+    hac_output_byte(output, '\n');
+}
+
+static bool is_number(hac_kind kind)
+{
+    return hac_kind_is_integer(kind) || hac_kind_is_float(kind) || kind == HAC_KIND_DECIMAL;
+}
+
+/* The second line of a Markdown table aligns numbers on the right. */
+static void markdown_header(hac_output_buffer *output, const hac_schema *schema, size_t n_visible)
+{
+    for (size_t i = 0; i < n_visible; i++) {
+        const char *name = schema->fields[i].name;
+        hac_output_put(output, "| ", 2);
+        markdown_string(output, (const uint8_t *)name, strlen(name));
+        hac_output_byte(output, ' ');
+    }
+    hac_output_put(output, "|\n", 2);
+    for (size_t i = 0; i < n_visible; i++)
+        hac_output_put(output, is_number((hac_kind)schema->fields[i].type.kind) ? "|--:" : "|---", 4);
+    hac_output_put(output, "|\n", 2);
+}
+
+void hac_output_header(hac_output_buffer *output, hac_result_format format, const hac_schema *schema,
+                       size_t n_visible)
+{
+    if (format == HAC_RESULT_CSV)
+        csv_header(output, schema, n_visible);
+    else if (format == HAC_RESULT_TSV_NAMED)
+        tsv_header(output, schema, n_visible);
+    else if (format == HAC_RESULT_MARKDOWN)
+        markdown_header(output, schema, n_visible);
 }
 
 static void csv_row(hac_output_buffer *output, size_t n_visible, const hac_column *columns, size_t row)
@@ -283,14 +341,37 @@ static void json_row(hac_output_buffer *output, const hac_schema *schema, size_t
     hac_output_put(output, n_visible > 0 ? "}\n" : "{}\n", n_visible > 0 ? 2 : 3);
 }
 
+static void markdown_row(hac_output_buffer *output, size_t n_visible, const hac_column *columns, size_t row)
+{
+    for (size_t i = 0; i < n_visible; i++) {
+        const hac_column *column = &columns[i];
+        hac_output_put(output, "| ", 2);
+        if (column->states != NULL && column->states[row] != HAC_ROW_OK)
+            continue;
+        if (!hac_kind_is_text(column->type.kind)) {
+            put_value(output, column, row, false);
+        } else {
+            hac_string_ref ref = ((const hac_string_ref *)column->values)[row];
+            if (ref.length > 0 && column->type.kind == HAC_KIND_BYTES)
+                put_hex(output, column->bytes + ref.offset, ref.length, false);
+            else if (ref.length > 0)
+                markdown_string(output, column->bytes + ref.offset, ref.length);
+        }
+        hac_output_byte(output, ' ');
+    }
+    hac_output_put(output, "|\n", 2);
+}
+
 void hac_output_rows(hac_output_buffer *output, hac_result_format format, const hac_schema *schema,
                      size_t n_visible, const hac_column *columns, size_t rows)
 {
     for (size_t row = 0; row < rows; row++) {
         if (format == HAC_RESULT_JSON)
             json_row(output, schema, n_visible, columns, row);
-        else if (format == HAC_RESULT_TSV || format == HAC_RESULT_TEXT)
-            tsv_row(output, format == HAC_RESULT_TSV, n_visible, columns, row);
+        else if (format == HAC_RESULT_TSV || format == HAC_RESULT_TSV_NAMED || format == HAC_RESULT_TEXT)
+            tsv_row(output, format != HAC_RESULT_TEXT, n_visible, columns, row);
+        else if (format == HAC_RESULT_MARKDOWN)
+            markdown_row(output, n_visible, columns, row);
         else if (format == HAC_RESULT_TYPEDBYTES)
             hac_output_typed_row(output, n_visible, columns, row);
         else
