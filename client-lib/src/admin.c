@@ -187,7 +187,7 @@ static hac_status plan_query(hac_client *client, const hac_planned_query *query,
 {
     hac_autofree hac_compiled_query *compiled = NULL;
     hac_planned_query planned = HAC_PLANNED_QUERY_INIT;
-    hac_query_options known;
+    hac_query_options known, found;
     hac_query_wire wire;
     hac_status status =
         hac_options_read(query, "planned query", "HAC_PLANNED_QUERY_INIT", &planned, sizeof(planned), err);
@@ -206,6 +206,9 @@ static hac_status plan_query(hac_client *client, const hac_planned_query *query,
         if (planned.sources[i] > INT64_MAX)
             return hac_fail(err, HAC_INVALID, "source %zu is larger than can be", i + 1);
     status = hac_query_compile_file(client, planned.fd, &known, &compiled, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_query_encode_found(&known, NULL, compiled, &found, &wire, err);
     if (status != HAC_OK)
         return status;
     wire.spec.compiled = &compiled->message;

@@ -26,7 +26,7 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune query sort splice pipe mapreduce parquet kernels opsplit explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
+    local commands='devices calibrate tune query describe summarize sort splice pipe mapreduce parquet kernels opsplit explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
     local groups='parquet kernels opsplit'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
     local values='--type --algorithm --scheme --fold --items --input-format --key --where --group-by --having --select --order-by --limit --offset --limit-by --engine --hot-keys --centroids --with --input --placement --threshold --components --parse --split-size --io --input-size --schema --infer --delimiter --null --byte-order --on-error -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --priority --deadline --memory --determinism --trace --receipt --format --profiles --device --interval --socket --sample --hot-share --work-groups --work-items'
@@ -126,7 +126,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --where --group-by --having --select --order-by --limit --offset --limit-by --distinct --engine --hot-keys --parse --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; fi
         ;;
     sort)
-        if [[ $cur == -* ]]; then _hacctl_words --type --descending --argsort --raw --algorithm --scheme --fold --input-format --key --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --descending --argsort --raw --algorithm --scheme --fold --input-format --key --schema --infer --header --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
         ;;
     splice)
         if [[ $cur == -* ]]; then _hacctl_words --where --group-by --having --select --order-by --limit --offset --limit-by --distinct --engine --hot-keys --parse --split-size --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; fi
@@ -141,7 +141,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --where --group-by --having --select --order-by --limit --offset --limit-by --distinct --engine --hot-keys --parse --schema --infer --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet convert')
-        if [[ $cur == -* ]]; then _hacctl_words --type --parse --schema --infer --no-header --delimiter --null --byte-order --on-error --trim --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --parse --schema --infer --header --no-header --delimiter --null --byte-order --on-error --trim --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet inspect')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi

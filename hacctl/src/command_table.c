@@ -24,6 +24,17 @@ const hac_command hac_commands[] = {
      "files as `splice`, other files as `mapreduce`; `hacctl explain query …` says which. docs/sql.md "
      "describes the SQL, docs/expressions.md the expressions.",
      HAC_FOR_QUERY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_query},
+    {"describe", "list the columns of files of any kind with their types", "IN… [OPTION…]",
+     "IN is as in query: files, a folder, a pattern in quotes, or - for standard input. Types are those of "
+     "the first "
+     "records, of --schema, or of a Parquet file; a column that cannot be read has none.",
+     HAC_FOR_SUMMARY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_describe},
+    {"summarize", "say what the columns of files hold: count, nulls, smallest, largest, quartiles",
+     "IN… [OPTION…]",
+     "One row for each column: count, nulls, distinct, min, max, and of numbers mean, stddev, q25, median "
+     "and q75. All "
+     "values are exact: they are those of the query's aggregates. --where takes only some rows.",
+     HAC_FOR_SUMMARY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_summarize},
     {"sort", "sort a raw little-endian array, or the rows of a file",
      "IN --type TYPE [-o OUT] [OPTION…] | IN --input-format csv|parquet --key COLUMN,… [-o OUT] [OPTION…]",
      "IN is a file, or - for standard input. Without -o the result goes to standard output. Equal keys keep "

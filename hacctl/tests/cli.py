@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
-COMMANDS = ("devices calibrate tune query sort splice pipe mapreduce parquet+query parquet+convert parquet+inspect kernels+build "
+COMMANDS = ("devices calibrate tune query describe summarize sort splice pipe mapreduce parquet+query parquet+convert parquet+inspect kernels+build "
             "opsplit+run opsplit+check opsplit+op opsplit+subop explain simulate jobs show why wait result cancel log trace "
             "doctor top metrics reload drain version completion help").split()
 COMMANDS = [command.replace("+", " ") for command in COMMANDS]

@@ -227,7 +227,7 @@ class Usage(Case):
         self.assertEqual(self.complete("help", "parquet", "q"), ["query"])
         self.assertEqual(self.complete("explain", "parquet", ""), ["query", "convert"])
         self.assertEqual(self.complete("explain", "parquet", "query", "i"), ["in"])
-        self.assertEqual(self.complete("s"), ["sort", "splice", "simulate", "show"])
+        self.assertEqual(self.complete("s"), ["summarize", "sort", "splice", "simulate", "show"])
         self.assertEqual(self.complete("--socket", "sock", "ve"), ["version"])
         self.assertEqual(self.complete("sort", "i"), ["in"])
         self.assertEqual(self.complete("sort", "in", "--ty"), ["--type"])

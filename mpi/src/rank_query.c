@@ -314,6 +314,7 @@ static hac_status run(hac_cli *cli, const hac_args *args, const char *command, h
                       hac_status parsed, hac_error *err)
 {
     asking a = {.mpi = cli->ranks->context, .cli = cli, .request = request};
+    request->options.find = 0; /* a rank sees only its part of the input */
     const hac_option_set refused = HAC_OPTION_SET(HAC_OPT_DETACH, HAC_OPT_TRACE, HAC_OPT_RECEIPT);
     hac_status status = parsed;
     if (status == HAC_OK)

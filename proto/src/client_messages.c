@@ -3,6 +3,7 @@
 #include "base/input_options.h"
 #include "base/limits.h"
 #include "base/op_layout.h"
+#include "base/query_layout.h"
 #include "base/split_layout.h"
 #include "base/text.h"
 #include "base/value.h"
@@ -53,7 +54,8 @@ const hac_message_limits hac_client_limits[] = {
         {"devices", .count = HAC_DEVICES_MAX}),
     HAC_LIMITS(hac__client__query_source, false,
         {"format", .flags = HAC_FIELD_NEEDED, .max = HAC_INPUT_END - 1},
-        {"options", .bytes = HAC_INPUT_OPTIONS_BYTES_MAX}),
+        {"options", .bytes = HAC_INPUT_OPTIONS_BYTES_MAX},
+        {"detect", .max = HAC_DETECT_DELIMITER | HAC_DETECT_HEADER}),
     HAC_LIMITS(hac__client__compiled_query, false,
         {"query", .flags = HAC_FIELD_NEEDED, .bytes = HAC_QUERY_BYTES_MAX}),
     HAC_LIMITS(hac__client__query_method, false,

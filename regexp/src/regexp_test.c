@@ -107,12 +107,12 @@ static void test_replace(void **state)
         size_t made = 0, n = strlen(cases[i].wanted);
         hac_regexp *regexp = compile(cases[i].pattern, 0);
         assert_null(hac_regexp_replacement_problem(regexp, cases[i].by, strlen(cases[i].by)));
-        for (size_t room = 0; room <= sizeof to; room++) {
+        for (size_t capacity = 0; capacity <= sizeof to; capacity++) {
             hac_regexp_found found =
                 hac_regexp_replace(regexp, cases[i].text, strlen(cases[i].text), cases[i].by,
-                                   strlen(cases[i].by), cases[i].all, to, room, &made);
-            assert_int_equal(found, room < n ? HAC_REGEXP_NO_MEMORY : HAC_REGEXP_FOUND);
-            assert_true(made <= room);
+                                   strlen(cases[i].by), cases[i].all, to, capacity, &made);
+            assert_int_equal(found, capacity < n ? HAC_REGEXP_NO_MEMORY : HAC_REGEXP_FOUND);
+            assert_true(made <= capacity);
         }
         if (made != n || memcmp(to, cases[i].wanted, n) != 0)
             fail_msg("%s in %s: %.*s", cases[i].pattern, cases[i].text, (int)made, to);

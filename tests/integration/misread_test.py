@@ -304,7 +304,8 @@ class Names(SharedMachineTest):
     def test_a_row_taken_for_a_header(self):
         Path(self.m.path("t.csv")).write_bytes(b"1,2.5,2020-01-31\n3,4,2020-02-01\n")
         for command in ("mapreduce", "splice"):
-            self.says(b"n\n1\n", "--no-header", command, "t.csv", "--select", "count() as n")
+            self.says(b"n\n2\n", "--no-header", command, "t.csv", "--select", "count() as n")
+            self.says(b"n\n1\n", "--no-header", command, "t.csv", "--header", "--select", "count() as n")
             self.says(b"n\n2\n", "", command, "t.csv", "--no-header", "--schema", "a:i64,b:f64,c:date", "--select",
                       "count() as n")
         Path(self.m.path("t.csv")).write_bytes(b"1,b\n3,4\n")

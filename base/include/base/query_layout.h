@@ -294,6 +294,13 @@ enum {
     HAC_DESCRIBED_ONLY_NULLS = 2, /* all values are null, whatever type the column is read as */
 };
 
+/* What query.describe is asked to find in csv and tsv (query/detect.h). */
+enum { HAC_DETECT_DELIMITER = 1, HAC_DETECT_HEADER = 2 };
+
+/* query.describe of csv and tsv: its answer ends with a uint64_t of what was found (query/detect.h): the
+ * delimiter, 0 if it is the format's, and HAC_DETECTED_NO_HEADER. */
+#define HAC_DETECTED_NO_HEADER (UINT64_C(1) << 8)
+
 /*
  * query.merge reports three values: the number of groups; the largest group region that was needed, in bytes
  * (if it is larger than `group_region`, the merge has to be repeated with larger regions); the expected bytes

@@ -352,14 +352,34 @@ typedef struct hac_query_options {
      * order, before limit and offset. NULL: all. */
     const char *limit_by;
     uint64_t limit_each; /* UINT64_MAX: limit_by is NULL */
+    /* csv, tsv: HAC_FIND_… bits of what is found in the first records. input_options says the rest; its
+     * delimiter and no_header must be 0 where they are to be found. hac_job_text says what was found, unless
+     * it is a comma and a header. */
+    int find;
+    /* Instead of a query, a summary of the source's columns; `where` limits its rows, and no other text may
+     * be set. hac_job_column tells the columns of the source. HAC_SUMMARY_VALUES has one row: "rows", and for
+     * the columns from summary_first on, counted from 0, as many as a query has room for, their values:
+     * "3:count", "3:distinct", "3:min", "3:max", and of numbers "3:mean", "3:stddev", "3:q25", "3:median",
+     * "3:q75"; a column that cannot be read has "3:none". */
+    int summary;
+    unsigned summary_first;
 } hac_query_options;
+
+enum {
+    HAC_SUMMARY_NONE = 0,
+    HAC_SUMMARY_COLUMNS = 1, /* no rows */
+    HAC_SUMMARY_VALUES = 2
+};
+
+/* What hac_query_options.find asks for. */
+enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2 };
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_ENGINE_AUTO,    \
             {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL, 0, NULL,       \
-            UINT64_MAX                                                                                       \
+            UINT64_MAX, 0, 0, 0                                                                              \
     }
 
 /* Sets an option of the input format by the name and the value that logic files have for it

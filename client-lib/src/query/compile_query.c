@@ -11,6 +11,7 @@
 #include "expr/column_names.h"
 #include "expr/query_blob.h"
 #include "expr/query_facts.h"
+#include "summary_query.h"
 
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 
@@ -42,6 +43,27 @@ bool hac_query_has_header(const hac_query_options *options)
     return hac_formats[options->input_format].header && options->input_options.no_header == 0;
 }
 
+unsigned hac_query_finds(const hac_query_options *options)
+{
+    const hac_format_info *format = &hac_formats[options->input_format];
+    unsigned finds = format->header ? (unsigned)options->find : 0;
+    if (!format->any_delimiter || options->input_options.delimiter != 0)
+        finds &= ~(unsigned)HAC_FIND_DELIMITER;
+    return options->input_options.no_header != 0 ? finds & ~(unsigned)HAC_FIND_HEADER : finds;
+}
+
+bool hac_query_names_settle(const hac_query_options *options, const hac_schema *names)
+{
+    hac_schema schema = {0};
+    if (!hac_query_has_schema(options) || hac_schema_parse(options->schema, &schema, NULL) != HAC_OK)
+        return false;
+    bool settle = true;
+    for (size_t i = 0; i < schema.n_fields && settle; i++)
+        settle = hac_schema_find(names, schema.fields[i].name, strlen(schema.fields[i].name)) >= 0;
+    hac_schema_clear(&schema);
+    return settle;
+}
+
 static hac_query_text text_of(const hac_query_options *options, const hac_source_columns *columns)
 {
     bool table = columns->table.columns != NULL;
@@ -62,7 +84,7 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
         (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
                              .inferred = columns->inferred};
     if (!table)
-        text.source.options = options->input_options;
+        text.source.options = columns->detected ? columns->input_options : options->input_options;
     if (options->result_format == HAC_RESULT_PARQUET)
         text.parquet = (hac_parquet_settings){.compression = (uint8_t)options->parquet.compression,
                                               .group_bytes = options->parquet.group_bytes,
@@ -98,7 +120,7 @@ bool hac_query_asks_aggregates(const hac_query_options *options)
 {
     const hac_source_columns none = {0};
     hac_query_text text = text_of(options, &none);
-    return hac_query_text_aggregates(&text);
+    return options->summary == HAC_SUMMARY_VALUES || hac_query_text_aggregates(&text);
 }
 
 /* True if the query filters lines. Such a query returns lines as they were read, with their TABs and
@@ -126,7 +148,8 @@ static void note_names(const hac_query_options *options, const hac_schema *schem
 {
     size_t data = 0;
     hac_column_names_note(schema, ret, capacity);
-    if (ret[0] != '\0' || schema->n_fields == 0 || !hac_query_has_header(options))
+    if (ret[0] != '\0' || schema->n_fields == 0 || !hac_query_has_header(options) ||
+        (hac_query_finds(options) & HAC_FIND_HEADER) != 0)
         return;
     while (data < schema->n_fields && looks_like_data(schema->fields[data].name))
         data++;
@@ -136,6 +159,25 @@ static void note_names(const hac_query_options *options, const hac_schema *schem
                  "data, say "
                  "--no-header",
                  schema->fields[0].name, data > 1 ? ", …" : "");
+}
+
+/* Says what was found in the first records, if it is not what holds without looking: a comma and a header. */
+static void note_found(const hac_query_options *options, const hac_source_columns *columns, char *ret,
+                       size_t capacity)
+{
+    const hac_input_options *found = &columns->input_options;
+    size_t used = strlen(ret);
+    bool delimiter = found->delimiter != options->input_options.delimiter;
+    bool no_header = found->no_header != options->input_options.no_header;
+    if (!columns->detected || (!delimiter && !no_header))
+        return;
+    char name[8];
+    snprintf(name, sizeof(name), found->delimiter == '\t' ? "\\t" : "%c", found->delimiter);
+    snprintf(
+        ret + used, capacity - used,
+        "%sthe first records look like %s%s%s%s%s; say --delimiter, --header or --no-header if that is wrong",
+        used > 0 ? "; " : "", delimiter ? "--delimiter '" : "", delimiter ? name : "", delimiter ? "'" : "",
+        delimiter && no_header ? " " : "", no_header ? "--no-header" : "");
 }
 
 /* Adds the names of the columns that `*` leaves out. */
@@ -220,6 +262,25 @@ static hac_status fill_message(const hac_query *query, const hac_table *table, h
     return HAC_OK;
 }
 
+/* Puts a summary in the place of the query. `all` gets the columns of the source, *ret_select the text. */
+static hac_status take_summary(const hac_query_options *options, const hac_source_columns *columns,
+                               hac_query_text *text, hac_schema *all, char **ret_select, hac_error *err)
+{
+    hac_status status = hac_summary_columns(options, columns, all, err);
+    if (status == HAC_OK)
+        status = hac_summary_select(options, all, ret_select, err);
+    text->select = *ret_select;
+    text->group_by = text->having = text->order_by = NULL;
+    text->distinct = false;
+    text->limit = options->summary == HAC_SUMMARY_COLUMNS ? 0 : UINT64_MAX;
+    return status;
+}
+
+static void clear_schema(hac_schema *schema)
+{
+    hac_schema_clear(schema);
+}
+
 hac_status hac_query_compile_options(const hac_query_options *options, const hac_source_columns *columns,
                                      hac_compiled_query **ret, hac_error *err)
 {
@@ -227,18 +288,28 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     hac_query_text text = text_of(options, columns);
     if (columns->table.columns != NULL && columns->table.n_columns == 0)
         return hac_fail(err, HAC_INVALID, "a table source has 1 to %d columns", HAC_COLUMNS_MAX);
-    hac_status status =
-        hac_query_compile(&text, columns->schema.fields != NULL ? &columns->schema : NULL, &query, err);
+    hac_cleanup(clear_schema) hac_schema all = {0};
+    hac_autofree char *select = NULL;
+    hac_status status = HAC_OK;
+    if (options->summary != HAC_SUMMARY_NONE)
+        status = take_summary(options, columns, &text, &all, &select, err);
+    if (status == HAC_OK)
+        status =
+            hac_query_compile(&text, columns->schema.fields != NULL ? &columns->schema : NULL, &query, err);
     if (status != HAC_OK)
         return status;
+    const hac_schema *told = options->summary != HAC_SUMMARY_NONE ? &all : &query->outputs;
+    size_t n_told = options->summary != HAC_SUMMARY_NONE ? all.n_fields : query->n_visible;
     if (filters_lines(query))
         query->output = HAC_RESULT_TEXT;
     hac_autofree hac_compiled_query *compiled =
-        malloc(sizeof(*compiled) + query->n_visible * sizeof(hac_job_column_row));
+        malloc(sizeof(*compiled) + n_told * sizeof(hac_job_column_row));
     if (compiled == NULL)
         return hac_fail_no_memory(err);
-    fill_columns(&query->outputs, query->n_visible, compiled);
+    fill_columns(told, n_told, compiled);
+    compiled->input_options = text.source.options;
     note_names(options, &columns->schema, compiled->note, sizeof(compiled->note));
+    note_found(options, columns, compiled->note, sizeof(compiled->note));
     note_left_out(query, &columns->schema, compiled->note, sizeof(compiled->note));
     note_assumed(query, columns, compiled->assumed, sizeof(compiled->assumed));
     note_json_fields(query, columns, compiled->note, sizeof(compiled->note));

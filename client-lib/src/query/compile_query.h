@@ -20,14 +20,17 @@ typedef struct hac_compiled_query {
     char note[512];     /* what the user should know about the columns; empty: nothing */
     char assumed[1024]; /* the columns, if types were inferred, as a schema; else empty */
     uint8_t bytes[HAC_QUERY_BYTES_MAX];
+    hac_input_options input_options; /* of the options, or as they were found in the first records */
     size_t n_columns;
     hac_job_column_row columns[]; /* of the result */
 } hac_compiled_query;
 
 /* What the source declares about its columns. */
 typedef struct hac_source_columns {
-    hac_schema schema;   /* owned; without fields if the options' schema or the format defines the columns */
-    hac_table table;     /* owned; the columns of a table source, else empty */
+    hac_schema schema; /* owned; without fields if the options' schema or the format defines the columns */
+    hac_table table;   /* owned; the columns of a table source, else empty */
+    bool detected;     /* input_options is what was found in the first records */
+    hac_input_options input_options;
     bool inferred;       /* the types are guesses from the first records */
     hac_json_begin json; /* hac_query_names_json: looked at for the names of the columns; may be empty */
 } hac_source_columns;
@@ -53,6 +56,13 @@ bool hac_query_names_other(const hac_query_options *options);
 /* True if types are inferred from the first records: the options ask for it, and the query has columns that
  * its schema does not list. */
 bool hac_query_infers(const hac_query_options *options);
+
+/* The HAC_FIND_… bits of what must be found in the first records; 0: nothing. */
+unsigned hac_query_finds(const hac_query_options *options);
+
+/* True if names of a header line, read with the options' delimiter, are all that the options' schema lists,
+ * so that nothing must be found in the first records. */
+bool hac_query_names_settle(const hac_query_options *options, const hac_schema *names);
 
 /* True if the query's text contains an aggregation, as far as is known without the columns. */
 bool hac_query_asks_aggregates(const hac_query_options *options);

@@ -10,7 +10,9 @@
 typedef struct hac_file_columns {
     hac_described_column *columns; /* owned */
     size_t n;
-    uint64_t schema_bytes; /* of the footer, from its beginning; 0: not known */
+    /* Parquet: of the footer, from its beginning; 0: not known. csv and tsv: what was found (query_layout.h).
+     * */
+    uint64_t schema_bytes;
 } hac_file_columns;
 
 void hac_file_columns_clear(hac_file_columns *columns);

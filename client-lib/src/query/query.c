@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/input_options.h"
 #include "base/limits.h"
+#include "base/query_layout.h"
 #include "base/text.h"
 #include "connection/options.h"
 
@@ -89,6 +90,10 @@ static hac_status check_options(const hac_query_options *options, bool table, ha
                         (int)options->result_format, (int)options->hot_keys);
     if ((unsigned)options->parquet.compression > HAC_COMPRESSION_LZ4)
         return hac_fail(err, HAC_INVALID, "compression %d does not exist", (int)options->parquet.compression);
+    if (((unsigned)options->find & ~(unsigned)(HAC_FIND_DELIMITER | HAC_FIND_HEADER)) != 0)
+        return hac_fail(err, HAC_INVALID, "what to find, %d, does not exist", options->find);
+    if ((unsigned)options->summary > HAC_SUMMARY_VALUES)
+        return hac_fail(err, HAC_INVALID, "summary %d does not exist", options->summary);
     if ((unsigned)options->engine >= HAC_ENGINE_END)
         return hac_fail(err, HAC_INVALID, "engine %d of a query does not exist", (int)options->engine);
     if (options->sample > HAC_PER_MILLE || options->hot_share > HAC_PER_MILLE)
@@ -109,6 +114,10 @@ static hac_status fill_source(const hac_query_options *options, bool table, hac_
     hac__client__query_source__init(source);
     source->format = table ? HAC_INPUT_TABLE : (uint32_t)options->input_format;
     source->infer = options->infer_schema != 0;
+    _Static_assert((int)HAC_FIND_DELIMITER == (int)HAC_DETECT_DELIMITER &&
+                       (int)HAC_FIND_HEADER == (int)HAC_DETECT_HEADER,
+                   "the bits are those of the protocol");
+    source->detect = table ? 0 : hac_query_finds(options);
     if (!table)
         hac_input_options_write(&options->input_options, &bytes);
     if (bytes.broken)
@@ -153,6 +162,18 @@ hac_status hac_query_encode(const hac_query_options *options, const hac_source_c
     spec->sort = options->sort_rows != 0;
     spec->rows = columns != NULL ? columns->table.rows : 0;
     return HAC_OK;
+}
+
+hac_status hac_query_encode_found(const hac_query_options *options, const hac_source_columns *columns,
+                                  const hac_compiled_query *compiled, hac_query_options *found,
+                                  hac_query_wire *ret, hac_error *err)
+{
+    if (columns != NULL || hac_query_finds(options) == 0)
+        return HAC_OK;
+    *found = *options;
+    found->input_options = compiled->input_options;
+    found->find = 0;
+    return hac_query_encode(found, NULL, ret, err);
 }
 
 /* ---- submission ---- */

@@ -25,6 +25,13 @@ HAC_MUST_USE hac_status hac_query_options_read(const hac_query_options *options,
 HAC_MUST_USE hac_status hac_query_encode(const hac_query_options *options, const hac_source_columns *columns,
                                          hac_query_wire *ret, hac_error *err);
 
+/* Encodes the options again with what was found in the first records, if anything was. `found` is memory for
+ * the options, into which `ret` points. */
+HAC_MUST_USE hac_status hac_query_encode_found(const hac_query_options *options,
+                                               const hac_source_columns *columns,
+                                               const hac_compiled_query *compiled, hac_query_options *found,
+                                               hac_query_wire *ret, hac_error *err);
+
 /* A query that is about to be submitted. */
 typedef struct hac_query_call {
     const hac_query_options *options;   /* read by hac_query_options_read */

@@ -205,7 +205,8 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
 
 /* Describes the source: its first input that has bytes, or all Parquet files, whose columns may differ in
  * type unless a schema says which type is wanted. */
-static hac_status describe(hac_client *client, const hac_query_call *call, hac_schema *ret, hac_error *err)
+static hac_status describe(hac_client *client, const hac_query_call *call, hac_schema *ret,
+                           uint64_t *ret_found, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
     hac_job *job = NULL;
@@ -216,6 +217,7 @@ static hac_status describe(hac_client *client, const hac_query_call *call, hac_s
         status = take_answer(&job, &columns, err);
     if (status == HAC_OK && files)
         status = describe_files(client, call, &columns, err);
+    *ret_found = columns.schema_bytes;
     if (schema && status == HAC_FAILED && columns.n > 0)
         status = HAC_OK; /* the schema may decide; if not, reading the file reports the error */
     return status == HAC_OK ? schema_of(&columns, ret, err) : status;
@@ -223,19 +225,55 @@ static hac_status describe(hac_client *client, const hac_query_call *call, hac_s
 
 /* ---- compiling ---- */
 
+/* Reads the header in this process, if nothing else must be known. HAC_NOT_FOUND: hacd must be asked. */
+static hac_status find_header(const hac_query_call *call, hac_schema *ret, hac_error *err)
+{
+    if (!hac_query_has_header(call->options))
+        return HAC_NOT_FOUND;
+    hac_status status = read_header(call, ret, err);
+    if (status == HAC_OK && hac_query_finds(call->options) != 0 &&
+        !hac_query_names_settle(call->options, ret)) {
+        hac_schema_clear(ret);
+        status = HAC_NOT_FOUND;
+    }
+    return status;
+}
+
+/* Takes what was found in the first records. A schema lists all columns by position where there is no header,
+ * so a schema of more or fewer columns is one of names that the header must have. */
+static void take_found(const hac_query_options *options, uint64_t found, hac_source_columns *ret)
+{
+    hac_schema listed = {0};
+    bool no_header = (found & HAC_DETECTED_NO_HEADER) != 0;
+    ret->detected = true;
+    ret->input_options = options->input_options;
+    ret->input_options.delimiter = (uint8_t)found;
+    if (no_header && hac_query_has_schema(options)) {
+        no_header = hac_schema_parse(options->schema, &listed, NULL) == HAC_OK &&
+                    listed.n_fields == ret->schema.n_fields;
+        hac_schema_clear(&listed);
+    }
+    ret->input_options.no_header = no_header;
+    if (!no_header || !hac_query_has_schema(options))
+        return;
+    hac_schema_clear(&ret->schema);
+    ret->inferred = false;
+}
+
 static hac_status find_columns(hac_client *client, const hac_query_call *call, hac_source_columns *ret,
                                hac_error *err)
 {
     const hac_query_options *options = call->options;
+    uint64_t found = 0;
     ret->inferred = hac_query_infers(options);
     if (!hac_query_needs_columns(options, ret->inferred))
         return HAC_OK;
-    hac_status status = HAC_NOT_FOUND;
-    if (!ret->inferred && hac_query_has_header(options))
-        status = read_header(call, &ret->schema, err);
+    hac_status status = ret->inferred ? HAC_NOT_FOUND : find_header(call, &ret->schema, err);
     if (status != HAC_NOT_FOUND)
         return status;
-    status = describe(client, call, &ret->schema, err);
+    status = describe(client, call, &ret->schema, &found, err);
+    if (status == HAC_OK && hac_query_finds(options) != 0)
+        take_found(options, found, ret);
     if (ret->inferred && status == HAC_FAILED && hac_query_has_schema(options)) {
         ret->inferred = false; /* go on with the schema alone; reading reports what is wrong */
         status = hac_query_has_header(options) ? read_header(call, &ret->schema, err) : HAC_OK;

@@ -18,12 +18,15 @@ hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_
     hac_autofree hac_compiled_query *own = NULL;
     const hac_compiled_query *compiled = call->compiled;
     hac_query_wire wire;
+    hac_query_options found;
     hac_status status = hac_query_encode(call->options, call->table, &wire, err);
     if (status == HAC_OK && compiled == NULL &&
         call->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING) {
         status = hac_query_call_compile(client, call, &own, err);
         compiled = own;
     }
+    if (status == HAC_OK && compiled != NULL)
+        status = hac_query_encode_found(call->options, call->table, compiled, &found, &wire, err);
     if (status != HAC_OK) {
         hac_client_give_back(client, call->owned);
         return status;

@@ -24,7 +24,8 @@ enum {
 typedef struct first_records {
     hac_input_list *inputs;
     const hac_query_options *options;
-    bool infers, names_json;
+    bool infers; /* whole records must be read, for their types or their delimiter */
+    bool names_json;
     bool early;    /* rows are written as they arrive, so a pause ends the reading */
     uint8_t *data; /* owned */
     size_t bytes, capacity;
@@ -92,7 +93,7 @@ static size_t whole_records(const first_records *r)
     return status == HAC_FAILED ? r->bytes : (size_t)last;
 }
 
-static bool has_enough(const first_records *r, hac_schema *header)
+static bool has_enough(first_records *r, hac_schema *header)
 {
     if (r->ended || r->bytes >= HAC_RECORD_MAX)
         return true;
@@ -100,8 +101,14 @@ static bool has_enough(const first_records *r, hac_schema *header)
         return (r->bytes >= INFER_BYTES || r->paused) && whole_records(r) > 0;
     if (r->names_json)
         return r->bytes >= HAC_JSON_BEGIN_BYTES || r->paused;
-    return r->bytes > HAC_SPLIT_HEADER_MAX ||
-           hac_header_names(r->options, r->data, r->bytes, false, header, NULL) == HAC_OK;
+    if (r->bytes <= HAC_SPLIT_HEADER_MAX &&
+        hac_header_names(r->options, r->data, r->bytes, false, header, NULL) != HAC_OK)
+        return false;
+    if (hac_query_finds(r->options) == 0 || hac_query_names_settle(r->options, header))
+        return true;
+    hac_schema_clear(header);
+    r->infers = true;
+    return has_enough(r, header);
 }
 
 /* Fails if the header cannot be read as a whole. The executor's reader reports errors within the header. */
@@ -136,7 +143,7 @@ static hac_status read_first(first_records *r, hac_schema *header, hac_error *er
         while (status == HAC_OK && !has_enough(r, header))
             status = read_more(r, &r->failure);
         /* The records before a failure of the input count. The input fails again after them. */
-        bool headed = !r->infers && !r->names_json;
+        bool headed = !r->infers && !r->names_json && hac_query_finds(r->options) == 0;
         if (status != HAC_OK && (status == HAC_CANCELLED || headed || whole_records(r) == 0))
             return hac_fail(err, status, "%s", r->failure.message);
         if (r->bytes > 0 && !is_mark_alone(r))
@@ -195,7 +202,8 @@ hac_status hac_first_records_compile(hac_client *client, hac_input_list *inputs,
         r.bytes = 0;
         r.ended = true;
     }
-    bool named = !r.infers && (columns.schema.n_fields > 0 || r.names_json);
+    bool finds = hac_query_finds(options) != 0 && !none && !hac_query_names_settle(options, &columns.schema);
+    bool named = !r.infers && !finds && (columns.schema.n_fields > 0 || r.names_json);
     columns.json = (hac_json_begin){r.data, r.bytes, r.ended && hac_input_list_is_last(inputs)};
     if (status == HAC_OK && !named)
         status = check_header(&r, err);

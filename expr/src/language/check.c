@@ -438,10 +438,10 @@ void hac_aggregate_constants_of(const hac_node *node, hac_aggregate *ret)
 
 static bool check_format(hac_checker *c, const hac_node *node, const hac_node *format)
 {
-    char room[HAC_TIME_FORMAT_PROBLEM_MAX];
+    char capacity[HAC_TIME_FORMAT_PROBLEM_MAX];
     bool reading = node->function->result == HAC_RESULT_TIMESTAMP;
     const char *problem =
-        hac_time_format_problem(format->literal.bytes, format->literal.n_bytes, reading, room);
+        hac_time_format_problem(format->literal.bytes, format->literal.n_bytes, reading, capacity);
     return problem == NULL || fail(c, format, "the format of times: %s", problem) != NULL;
 }
 

@@ -22,9 +22,9 @@ static hac_status check_regexp(const char *text, size_t bytes, hac_error *err)
 
 hac_status hac_op_text_check(unsigned op, const char *text, size_t bytes, hac_error *err)
 {
-    char room[HAC_TIME_FORMAT_PROBLEM_MAX];
+    char capacity[HAC_TIME_FORMAT_PROBLEM_MAX];
     if (hac_op_is_regexp(op))
         return check_regexp(text, bytes, err);
-    const char *problem = hac_time_format_problem(text, bytes, op == HAC_OP_STRPTIME, room);
+    const char *problem = hac_time_format_problem(text, bytes, op == HAC_OP_STRPTIME, capacity);
     return problem == NULL ? HAC_OK : hac_fail(err, HAC_INVALID, "the format of times: %s", problem);
 }

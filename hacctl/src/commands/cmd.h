@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands. Each is in the file cmd_*.c of its name, except that these share a file: explain and simulate
  * (cmd_plan.c); why, trace and log (cmd_show.c); result and cancel (cmd_wait.c); tune (cmd_calibrate.c);
+ * describe and summarize (cmd_summarize.c);
  * metrics, reload, drain and version (cmd_admin.c). */
 #ifndef HACCTL_CMD_H
 #define HACCTL_CMD_H
@@ -14,6 +15,8 @@ hac_status hac_cmd_tune(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_sort(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_splice(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_pipe(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_describe(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_summarize(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_query(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_mapreduce(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_parquet_query(hac_cli *cli, const hac_args *args, hac_error *err);

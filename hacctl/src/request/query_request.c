@@ -245,12 +245,27 @@ static void take_texts(hac_query_options *options, const hac_args *args, const h
                                                  : HAC_HOT_KEYS_OFF;
 }
 
+/* What the command line does not say is found in the first records. */
+static hac_status take_finds(hac_query_options *options, const hac_args *args, hac_error *err)
+{
+    bool header = hac_args_has(args, HAC_OPT_HEADER), none = hac_args_has(args, HAC_OPT_NO_HEADER);
+    if (header && none)
+        return hac_fail(err, HAC_INVALID, "either --header or --no-header, not both");
+    if (header && !hac_formats[options->input_format].header)
+        return hac_fail(err, HAC_INVALID, "--header is for csv and tsv; the input has another format");
+    options->find = (hac_args_has(args, HAC_OPT_DELIMITER) ? 0 : HAC_FIND_DELIMITER) |
+                    (header || none ? 0 : HAC_FIND_HEADER);
+    return HAC_OK;
+}
+
 static hac_status take_options(hac_query_request *request, const hac_args *args, hac_error *err)
 {
     hac_query_options *options = &request->options;
     const char *infer = args->values[HAC_OPT_INFER];
     options->infer_schema = infer == NULL || strcmp(infer, "on") == 0;
     hac_status status = take_input_options(request, args, err);
+    if (status == HAC_OK)
+        status = take_finds(options, args, err);
     if (status == HAC_OK)
         status = parse_limits(options, args, err);
     if (status == HAC_OK)
@@ -322,6 +337,8 @@ static hac_status take_table(hac_query_request *request, const hac_line *line, c
     options->select = options->select != NULL ? options->select : table->select;
     if (hac_formats[options->input_format].header)
         options->input_options.no_header |= table->no_header;
+    if (job != NULL && job->wants != NULL)
+        options->find = 0; /* the table was made for a comma and a header */
     return HAC_OK;
 }
 
@@ -537,7 +554,11 @@ static hac_status finish_splits(hac_query_request *request, const hac_line *line
     request->options.plan_splits = 1;
     request->options.input_format = request->splits.format;
     hac_status status = hac_parse_bytes(line->args, HAC_OPT_SPLIT_SIZE, &request->split_bytes, err);
-    return status == HAC_OK ? take_options(request, line->args, err) : status;
+    if (status == HAC_OK)
+        status = take_options(request, line->args, err);
+    if (request->finds_nothing)
+        request->options.find = 0;
+    return status;
 }
 
 hac_status hac_query_request_splice(hac_query_request *request, const char *command, const hac_args *args,
@@ -585,7 +606,7 @@ static hac_status take_sources(hac_query_request *request, const hac_line *line,
         return take_sql(request, line, args->words[first], err);
     hac_status status = HAC_OK;
     for (size_t i = first; i < args->n_words && status == HAC_OK; i++)
-        status = hac_query_source_add(&request->source, line->command, args->words[i], false, err);
+        status = hac_query_source_add(&request->source, line->command, args->words[i], true, err);
     if (request->options.select == NULL && request->options.group_by == NULL)
         request->options.select = "*";
     return status;
@@ -646,6 +667,7 @@ static hac_status take_header(hac_query_request *request, const hac_line *line, 
                         "line has them",
                         line->command);
     request->options.input_options.no_header = fields && !header;
+    request->finds_nothing = true;
     return HAC_OK;
 }
 
@@ -743,6 +765,7 @@ void hac_query_reads_parquet(hac_query_options *options)
     options->input_format = HAC_INPUT_PARQUET;
     options->schema = NULL;
     options->input_options = (hac_input_options){0};
+    options->find = 0;
 }
 
 void hac_query_request_clear(hac_query_request *request)

@@ -9,15 +9,15 @@ enum { REF = 4, ALIGNMENT = 8 };
 /* Makes room for `bytes` more in front. */
 static bool grow(hac_flat *flat, size_t bytes)
 {
-    if (!flat->broken && flat->room - flat->used < bytes) {
-        size_t room = 2 * (flat->used + bytes) + 256;
-        uint8_t *data = malloc(room);
+    if (!flat->broken && flat->capacity - flat->used < bytes) {
+        size_t capacity = 2 * (flat->used + bytes) + 256;
+        uint8_t *data = malloc(capacity);
         if (data != NULL && flat->used > 0)
-            memcpy(data + room - flat->used, flat->data + flat->room - flat->used, flat->used);
+            memcpy(data + capacity - flat->used, flat->data + flat->capacity - flat->used, flat->used);
         if (data != NULL) {
             free(flat->data);
             flat->data = data;
-            flat->room = room;
+            flat->capacity = capacity;
         }
         flat->broken = data == NULL;
     }
@@ -30,7 +30,7 @@ static void put(hac_flat *flat, const void *data, size_t bytes)
         return;
     flat->used += bytes;
     if (bytes > 0)
-        memcpy(flat->data + flat->room - flat->used, data, bytes);
+        memcpy(flat->data + flat->capacity - flat->used, data, bytes);
 }
 
 /* Writes zeros so that what begins `bytes` further in front is aligned. */
@@ -114,7 +114,7 @@ size_t hac_flat_end(hac_flat *flat)
     const uint8_t little[REF] = {(uint8_t)distance, (uint8_t)(distance >> 8), (uint8_t)(distance >> 16),
                                  (uint8_t)(distance >> 24)};
     if (!flat->broken)
-        memcpy(flat->data + flat->room - table, little, sizeof little);
+        memcpy(flat->data + flat->capacity - table, little, sizeof little);
     return table;
 }
 
@@ -126,7 +126,7 @@ void hac_flat_finish(hac_flat *flat, size_t root)
 
 const uint8_t *hac_flat_bytes(const hac_flat *flat)
 {
-    return flat->data + flat->room - flat->used;
+    return flat->data + flat->capacity - flat->used;
 }
 
 void hac_flat_clear(hac_flat *flat)

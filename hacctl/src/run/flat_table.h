@@ -23,8 +23,8 @@
 enum { HAC_FLAT_SLOTS = 8 }; /* fields of a table */
 
 typedef struct hac_flat {
-    uint8_t *data;     /* owned; the bytes in use are the last `used` ones of `room` */
-    size_t room, used; /* after hac_flat_finish a multiple of 8 */
+    uint8_t *data;     /* owned; the bytes in use are the last `used` ones of `capacity` */
+    size_t capacity, used; /* after hac_flat_finish a multiple of 8 */
     bool broken;
     size_t table;                 /* where the open table began */
     size_t slots[HAC_FLAT_SLOTS]; /* where its fields are; 0: not there */

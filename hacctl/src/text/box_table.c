@@ -11,7 +11,7 @@
 /* A line of tsv without its line feed; the memory is used again. */
 typedef struct box_line {
     char *data;
-    size_t bytes, room;
+    size_t bytes, capacity;
 } box_line;
 
 struct hac_box_table {
@@ -68,13 +68,13 @@ static hac_status append(box_line *line, const char *data, size_t n, hac_error *
     size_t wanted;
     if (__builtin_add_overflow(line->bytes, n, &wanted) || wanted > SIZE_MAX / 4)
         return hac_fail_no_memory(err);
-    if (wanted > line->room) {
-        size_t room = wanted + wanted / 2 + 64;
-        char *grown = realloc(line->data, room);
+    if (wanted > line->capacity) {
+        size_t capacity = wanted + wanted / 2 + 64;
+        char *grown = realloc(line->data, capacity);
         if (grown == NULL)
             return hac_fail_no_memory(err);
         line->data = grown;
-        line->room = room;
+        line->capacity = capacity;
     }
     if (n > 0)
         memcpy(line->data + line->bytes, data, n);

@@ -32,4 +32,8 @@
 HAC_MUST_USE hac_status hac_infer_schema(const hac_source_options *options, const hac_source_place *place,
                                          hac_schema *ret, hac_error *err);
 
+/* Finds the columns as hac_infer_schema does; those of csv and tsv are all strings. */
+HAC_MUST_USE hac_status hac_infer_names(const hac_source_options *options, const hac_source_place *place,
+                                        hac_schema *ret, hac_error *err);
+
 #endif

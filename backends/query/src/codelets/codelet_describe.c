@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/input_options.h"
 #include "base/text.h"
 #include "proto/messages.h"
 #include "query/codelets.h"
+#include "query/detect.h"
 #include "query/infer.h"
 
 static void free_request(Hac__Client__DescribeInput **request)
@@ -102,7 +104,7 @@ static hac_status find_columns(const hac_source_options *options, const hac_quer
     if (t->parquet != NULL)
         return read_footer(t->parquet, ret, err);
     return options->inferred ? hac_infer_schema(options, &t->place, ret, err)
-                             : hac_source_header(options, &t->place, ret, err);
+                             : hac_infer_names(options, &t->place, ret, err);
 }
 
 static hac_status put_columns(const hac_task *task, const hac_source_options *options,
@@ -125,11 +127,13 @@ static hac_status put_columns(const hac_task *task, const hac_source_options *op
         if (t->parquet != NULL && t->parquet->leaves[i].only_nulls)
             columns[i].flags |= HAC_DESCRIBED_ONLY_NULLS;
     }
-    uint64_t bytes = schema.n_fields * sizeof *columns, same = 0;
-    if (t->parquet != NULL) { /* there is room for one more column */
-        same = t->parquet->schema_bytes;
-        memcpy((uint8_t *)columns + bytes, &same, sizeof same);
-        bytes += sizeof same;
+    uint64_t bytes = schema.n_fields * sizeof *columns;
+    const uint64_t found = options->options.delimiter |
+                           (options->options.no_header != 0 ? HAC_DETECTED_NO_HEADER : 0),
+                   last = t->parquet != NULL ? t->parquet->schema_bytes : found;
+    if (t->parquet != NULL || hac_formats[options->format].header) { /* there is room for one more column */
+        memcpy((uint8_t *)columns + bytes, &last, sizeof last);
+        bytes += sizeof last;
     }
     put_result(task, columns, bytes, result);
     return HAC_OK;
@@ -164,6 +168,8 @@ hac_status hac_query_run_describe(hac_device *device, const hac_task *task, hac_
     hac_query_task t = {.place = place_of(task)};
     if (options.format == HAC_INPUT_PARQUET)
         status = hac_query_open_parquet(&t.place, &t.parquet, err);
+    else
+        status = hac_detect_options(request->source->detect, &t.place, &options, err);
     if (status == HAC_OK && request->what == HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS)
         status = put_columns(task, &options, &t, result, err);
     else if (status == HAC_OK)

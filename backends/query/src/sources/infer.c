@@ -236,8 +236,8 @@ static hac_status infer_types(const hac_source_options *options, const hac_sourc
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-static hac_status find_names(const hac_source_options *options, const hac_source_place *place,
-                             hac_schema *ret, hac_error *err)
+hac_status hac_infer_names(const hac_source_options *options, const hac_source_place *place, hac_schema *ret,
+                           hac_error *err)
 {
     if (options->format == HAC_INPUT_JSONL)
         return hac_jsonl_names(options, place, HAC_INFER_RECORDS, ret, err);
@@ -264,7 +264,7 @@ hac_status hac_infer_schema(const hac_source_options *options, const hac_source_
                             hac_error *err)
 {
     hac_cleanup(clear_schema) hac_schema schema = {0};
-    hac_status status = find_names(options, place, &schema, err);
+    hac_status status = hac_infer_names(options, place, &schema, err);
     if (status == HAC_OK && schema.n_fields > 0)
         status = infer_types(options, place, &schema, err);
     if (status != HAC_OK)

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hacctl describe, summarize: the columns of a source, and what is in them. Both ask libhac for a summary;
+ * hacctl makes a row of each column. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "run/job_output.h"
+#include "run/query_run.h"
+#include "text/cell_table.h"
+
+static const hac_cell_column described[] = {{"column", "string"}, {"type", "string"}};
+static const hac_cell_column summarized[] = {
+    {"column", "string"}, {"type", "string"}, {"count", "i64"},       {"nulls", "i64"},  {"distinct", "i64"},
+    {"min", "string"},    {"max", "string"},  {"mean", "f64"},        {"stddev", "f64"}, {"q25", "f64"},
+    {"median", "f64"},    {"q75", "f64"},     {"histogram", "string"} /* on a terminal only */
+};
+enum { N_SUMMARIZED = sizeof summarized / sizeof *summarized, BARS = 8 };
+
+/* A result of one row, as tsv with names. */
+typedef struct row_result {
+    char *text;                   /* owned; cut into fields */
+    const char **names, **values; /* owned; NULL is null */
+    size_t n;
+} row_result;
+
+static void row_clear(row_result *row)
+{
+    free(row->text);
+    free(row->names);
+    free(row->values);
+    *row = (row_result){.n = 0};
+}
+
+/* Undoes the escapes of tsv, in place; NULL if the field is null. */
+static const char *read_field(char *field)
+{
+    char *to = field;
+    if (strcmp(field, "\\N") == 0)
+        return NULL;
+    for (const char *at = field; *at != '\0'; at++) {
+        char c = *at;
+        if (c == '\\' && at[1] != '\0') {
+            at++;
+            c = *at == 't' ? '\t' : *at == 'n' ? '\n' : *at == 'r' ? '\r' : *at;
+        }
+        *to++ = c;
+    }
+    *to = '\0';
+    return field;
+}
+
+static void cut_fields(char *line, const char **ret, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *field = strsep(&line, "\t");
+        ret[i] = field != NULL ? read_field(field) : NULL;
+    }
+}
+
+static hac_status read_row(const hac_job *job, row_result *ret, hac_error *err)
+{
+    size_t bytes = (size_t)hac_job_bytes(job), n = 1;
+    row_result row = {.text = malloc(bytes + 1)};
+    if (row.text == NULL)
+        return hac_fail_no_memory(err);
+    if (bytes > 0)
+        memcpy(row.text, hac_job_data(job), bytes);
+    row.text[bytes] = '\0';
+    char *rest = row.text, *names = strsep(&rest, "\n"), *values = rest != NULL ? strsep(&rest, "\n") : NULL;
+    for (const char *at = names; *at != '\0'; at++)
+        n += *at == '\t';
+    row.names = calloc(n, sizeof *row.names);
+    row.values = calloc(n, sizeof *row.values);
+    if (row.names == NULL || row.values == NULL || values == NULL) {
+        bool memory = row.names == NULL || row.values == NULL;
+        row_clear(&row);
+        return memory ? hac_fail_no_memory(err) : hac_fail(err, HAC_PROTOCOL, "the summary has no row");
+    }
+    row.n = n;
+    cut_fields(names, row.names, n);
+    cut_fields(values, row.values, n);
+    *ret = row;
+    return HAC_OK;
+}
+
+/* The value `name` of column `index`. Whether the column has it; *ret is NULL if it is null. */
+static bool find_value(const row_result *row, size_t index, const char *name, const char **ret)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "%zu:%s", index, name);
+    *ret = NULL;
+    for (size_t i = 0; i < row->n; i++)
+        if (row->names[i] != NULL && strcmp(row->names[i], wanted) == 0) {
+            *ret = row->values[i];
+            return true;
+        }
+    return false;
+}
+
+/* ---- bars ---- */
+
+/* Draws the counts of `histogram` as bars. */
+static void draw_bars(const char *counts, char ret[BARS * sizeof "█"])
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    unsigned long long numbers[BARS] = {0}, most = 1;
+    size_t n = 0;
+    ret[0] = '\0';
+    for (const char *at = counts; at != NULL && n < BARS; n++) {
+        numbers[n] = strtoull(at, NULL, 10);
+        most = numbers[n] > most ? numbers[n] : most;
+        at = strchr(at, ',');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        strcat(ret, numbers[i] == 0 ? " " : bars[(numbers[i] * (BARS - 1) + most - 1) / most]);
+}
+
+/* ---- a request ---- */
+
+/* What the rows are made of. */
+typedef struct summary {
+    hac_cli *cli;
+    const hac_args *args;
+    const char *command;
+    hac_cell_table table;
+} summary;
+
+/* Runs a summary of the columns from `first` on; with `select` a query of one row instead. */
+static hac_status ask(const summary *s, int what, unsigned first, const char *select, hac_job **ret,
+                      hac_error *err)
+{
+    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
+    hac_status status = hac_query_request_query(&request, s->command, s->args, 0, err);
+    if (status == HAC_OK && request.sql != NULL)
+        status = hac_fail(err, HAC_INVALID,
+                          "%s: name files, a folder, or - for standard input; SQL is for query", s->command);
+    if (status == HAC_OK)
+        status = hac_cli_connect(s->cli, err);
+    if (status != HAC_OK)
+        return status;
+    request.options.summary = what;
+    request.options.summary_first = first;
+    request.options.select = select != NULL ? select : request.options.select;
+    request.options.result_format = HAC_RESULT_TSV_NAMED;
+    status = hac_query_run_job(s->cli, &request, first == 0 && select == NULL, ret, err);
+    if (status == HAC_INVALID)
+        hac_query_request_reword(&request, s->args, err);
+    return status;
+}
+
+static void add_described(summary *s, const hac_job *job)
+{
+    const char *name, *type;
+    for (size_t i = 0; hac_job_column(job, i, &name, &type); i++) {
+        hac_cell_table_add(&s->table, name);
+        hac_cell_table_add(&s->table, strcmp(type, "none") != 0 ? type : NULL);
+    }
+}
+
+static void add_summarized(summary *s, const row_result *row, const row_result *bars, size_t index,
+                           const char *name, const char *type)
+{
+    const char *rows = row->values[0], *count, *value;
+    char nulls[32], drawn[BARS * sizeof "█"];
+    bool readable = find_value(row, index, "count", &count);
+    hac_cell_table_add(&s->table, name);
+    hac_cell_table_add(&s->table, readable ? type : NULL);
+    hac_cell_table_add(&s->table, count);
+    if (readable && rows != NULL && count != NULL)
+        snprintf(nulls, sizeof nulls, "%lld", strtoll(rows, NULL, 10) - strtoll(count, NULL, 10));
+    hac_cell_table_add(&s->table, readable && rows != NULL && count != NULL ? nulls : NULL);
+    for (size_t i = 4; i < N_SUMMARIZED - 1; i++) {
+        (void)find_value(row, index, summarized[i].name, &value);
+        hac_cell_table_add(&s->table, value);
+    }
+    if (s->table.n_columns < N_SUMMARIZED)
+        return;
+    (void)find_value(bars, index, "bars", &value);
+    if (value != NULL)
+        draw_bars(value, drawn);
+    hac_cell_table_add(&s->table, value != NULL ? drawn : NULL);
+}
+
+/* Adds the counts of a column's values between its smallest and its largest one, if it has numbers. */
+static void select_bars(hac_text *text, const row_result *row, size_t index, const char *name)
+{
+    const char *smallest, *largest, *mean;
+    if (!find_value(row, index, "mean", &mean) || !find_value(row, index, "min", &smallest) ||
+        !find_value(row, index, "max", &largest) || smallest == NULL || largest == NULL)
+        return;
+    double low = strtod(smallest, NULL), high = strtod(largest, NULL), capacity = (high - low) / 1e6;
+    if (!isfinite(low) || !isfinite(capacity) || !(high > low) || !(high + capacity > high))
+        return;
+    hac_text_add(text, text->bytes > 0 ? ", histogram(\"" : "histogram(\"");
+    for (const char *at = name; *at != '\0'; at++)
+        hac_text_add_bytes(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
+    /* the upper end is not in the last bucket */
+    hac_text_addf(text, "\", %.17g, %.17g, %d) as \"%zu:bars\"", low, high + capacity, BARS, index);
+}
+
+/* Counts for the bars of the columns of a result. */
+static hac_status ask_bars(const summary *s, const hac_job *job, const row_result *row, unsigned first,
+                           row_result *ret, hac_error *err)
+{
+    hac_cleanup(hac_job_free_cleanup) hac_job *counts = NULL;
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *select = NULL;
+    const char *name, *type;
+    for (size_t i = first; hac_job_column(job, i, &name, &type); i++)
+        select_bars(&text, row, i, name);
+    bool none = text.bytes == 0;
+    hac_status status = hac_text_finish(&text, &select, NULL, err);
+    if (status != HAC_OK || none)
+        return status;
+    status = ask(s, HAC_SUMMARY_NONE, first, select, &counts, err);
+    return status == HAC_OK ? read_row(counts, ret, err) : status;
+}
+
+/* Adds the columns of a result; *ret_next is the first one that it does not have, 0 if there is none. */
+static hac_status add_values(summary *s, const hac_job *job, unsigned first, unsigned *ret_next,
+                             hac_error *err)
+{
+    hac_cleanup(row_clear) row_result row = {.n = 0}, bars = {.n = 0};
+    const char *name, *type, *value;
+    size_t i = first;
+    hac_status status = read_row(job, &row, err);
+    if (status == HAC_OK && s->table.n_columns == N_SUMMARIZED)
+        status = ask_bars(s, job, &row, first, &bars, err);
+    if (status != HAC_OK)
+        return status;
+    for (; hac_job_column(job, i, &name, &type); i++) {
+        if (!find_value(&row, i, "count", &value) && !find_value(&row, i, "none", &value))
+            break;
+        add_summarized(s, &row, &bars, i, name, type);
+    }
+    *ret_next = hac_job_column(job, i, &name, &type) ? (unsigned)i : 0;
+    return HAC_OK;
+}
+
+static bool reads_once(const hac_args *args)
+{
+    for (size_t i = 0; i < args->n_words; i++)
+        if (strcmp(args->words[i], "-") == 0)
+            return true;
+    return false;
+}
+
+static hac_status summarize(summary *s, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    unsigned next = 0;
+    do {
+        hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+        unsigned first = next;
+        if (first > 0 && reads_once(s->args))
+            return hac_fail(
+                err, HAC_FAILED,
+                "summarize: standard input has more than %u columns, and is read only once; save it "
+                "first",
+                first);
+        status = ask(s, HAC_SUMMARY_VALUES, first, NULL, &job, err);
+        if (status == HAC_OK)
+            status = add_values(s, job, first, &next, err);
+    } while (status == HAC_OK && next > 0);
+    return status;
+}
+
+/* ---- output ---- */
+
+static hac_status add_box(hac_job_output *outputs, const hac_cell_table *table, hac_error *err)
+{
+    hac_text tsv = HAC_TEXT_NONE;
+    hac_autofree char *bytes = NULL;
+    size_t n = 0;
+    hac_cell_table_tsv(table, &tsv);
+    hac_status status = hac_text_finish(&tsv, &bytes, &n, err);
+    return status == HAC_OK ? hac_job_output_rows(outputs, bytes, n, err) : status;
+}
+
+static hac_status write_box(hac_job_output *outputs, const hac_cell_table *table, hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *drawn = NULL;
+    const hac_box_look look = hac_output_look(outputs->result);
+    const char *types[N_SUMMARIZED];
+    for (size_t i = 0; i < table->n_columns; i++)
+        types[i] = table->columns[i].type;
+    hac_status status = add_box(outputs, table, err);
+    if (status != HAC_OK)
+        return status;
+    hac_box_table_write(outputs->box, types, table->n_columns, &look, &text);
+    status = hac_text_finish(&text, &drawn, NULL, err);
+    return status == HAC_OK ? hac_output_write_text(outputs->result, drawn, err) : status;
+}
+
+static hac_status write_text(hac_job_output *outputs, const hac_cell_table *table, hac_result_form form,
+                             hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *bytes = NULL;
+    size_t n = 0;
+    if (form == HAC_FORM_OF_JSON || form == HAC_FORM_OF_JSONL)
+        hac_cell_table_json(table, &text);
+    else if (form == HAC_FORM_OF_TSV)
+        hac_cell_table_tsv(table, &text);
+    else if (form == HAC_FORM_OF_MARKDOWN)
+        hac_cell_table_markdown(table, &text);
+    else
+        hac_cell_table_csv(table, &text);
+    hac_status status = hac_text_finish(&text, &bytes, &n, err);
+    return status == HAC_OK ? hac_output_write(outputs->result, bytes, n, err) : status;
+}
+
+static hac_status write_rows(hac_job_output *outputs, const hac_cell_table *table, hac_result_form form,
+                             hac_error *err)
+{
+    hac_status status =
+        outputs->box != NULL ? write_box(outputs, table, err) : write_text(outputs, table, form, err);
+    return status == HAC_OK ? hac_output_commit(outputs->result, err) : status;
+}
+
+/* Opens the output before the job starts. */
+static hac_status open_output(const summary *s, hac_job_output *outputs, hac_result_form *ret_form,
+                              hac_error *err)
+{
+    hac_status status = hac_result_form_choose(s->args, s->command, HAC_FORM_OF_CSV, ret_form, err);
+    if (status == HAC_OK && (*ret_form == HAC_FORM_OF_PARQUET || *ret_form == HAC_FORM_OF_ARROW))
+        status = hac_fail(err, HAC_INVALID,
+                          "%s: the result is text; say --output-format csv, json, tsv, markdown or table",
+                          s->command);
+    if (status == HAC_OK)
+        status = hac_job_output_check(s->args, true, err);
+    if (status == HAC_OK)
+        status = hac_job_output_open(outputs, s->args, true, err);
+    return status == HAC_OK ? hac_job_output_take(outputs, *ret_form, false, err) : status;
+}
+
+hac_status hac_cmd_describe(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_job_output_close) hac_job_output outputs = {.result = NULL};
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    summary s = {.cli = cli, .args = args, .command = "describe", .table = HAC_CELL_TABLE(described)};
+    hac_result_form form;
+    hac_status status = open_output(&s, &outputs, &form, err);
+    if (status == HAC_OK)
+        status = ask(&s, HAC_SUMMARY_COLUMNS, 0, NULL, &job, err);
+    if (status == HAC_OK) {
+        add_described(&s, job);
+        status = write_rows(&outputs, &s.table, form, err);
+    }
+    hac_cell_table_clear(&s.table);
+    return status;
+}
+
+hac_status hac_cmd_summarize(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_job_output_close) hac_job_output outputs = {.result = NULL};
+    summary s = {.cli = cli, .args = args, .command = "summarize", .table = HAC_CELL_TABLE(summarized)};
+    hac_result_form form;
+    hac_status status = open_output(&s, &outputs, &form, err);
+    s.table.n_columns = outputs.box != NULL && !reads_once(args) ? N_SUMMARIZED : N_SUMMARIZED - 1;
+    if (status == HAC_OK)
+        status = summarize(&s, err);
+    if (status == HAC_OK)
+        status = write_rows(&outputs, &s.table, form, err);
+    hac_cell_table_clear(&s.table);
+    return status;
+}

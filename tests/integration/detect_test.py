@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Delimiter and header of csv and tsv that no option names. The oracle is the generator of the tables, which Python's csv
+module writes: the same rows must come from every delimiter, from files, pipes and compressed input, with the options that say
+everything and without any."""
+import csv
+import gzip
+import io
+import random
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import SharedMachineTest, main  # noqa: E402
+
+DELIMITERS = {",": ",", ";": ";", "\t": "\\t", "|": "|", " ": " "}
+
+
+def table(delimiter, header, rows, seed=1, quote=csv.QUOTE_MINIMAL, end="\n"):
+    rng = random.Random(seed)
+    words = ["plain", "two words", 'a "quoted" one', "x;y", "x,y", "x|y", "line\nfeed", "é"]
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, quoting=quote, lineterminator=end)
+    if header:
+        writer.writerow(["name", "n", "day", "share"])
+    made = [[rng.choice(words), rng.randrange(1000), f"2020-01-{rng.randint(1, 28):02}", f"{rng.random():.6f}"] for _ in range(rows)]
+    writer.writerows(made)
+    return out.getvalue(), made
+
+
+class Detect(SharedMachineTest):
+    def put(self, name, data):
+        Path(self.m.path(name)).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
+    def say(self, *words, data=None):
+        """Rows, and what is said on standard error."""
+        result = self.m.run(*words, data=data)
+        self.assertEqual(result.code, 0, result)
+        return list(csv.reader(io.StringIO(result.out.decode()))), result.err
+
+    def everywhere(self, data, *words):
+        """The answer of a file, a pipe, a stream, and compressed input."""
+        raw = data if isinstance(data, bytes) else data.encode()
+        self.put("t.csv", raw)
+        self.put("t.csv.gz", gzip.compress(raw))
+        answers = [self.say("query", "t.csv", *words), self.say("query", "t.csv.gz", *words),
+                   self.say("query", "-", "--parse", "csv", *words, data=raw), self.say("splice", "t.csv", *words),
+                   self.say("mapreduce", "-", "--parse", "csv", *words, data=raw)]
+        for answer in answers[1:]:
+            self.assertEqual(answer, answers[0], words)
+        return answers[0]
+
+    def test_delimiters(self):
+        for delimiter, said in DELIMITERS.items():
+            for header in (True, False):
+                for rows in (3, 500):  # a space needs three records
+                    text, made = table(delimiter, header, rows, seed=rows)
+                    names = ["name", "n"] if header else ["c1", "c2"]
+                    got, note = self.everywhere(text, "--select", f"sum({names[1]}) as s, count() as c, count(distinct {names[0]}) as d")
+                    self.assertEqual(got[1], [str(sum(r[1] for r in made)), str(rows), str(len({r[0] for r in made}))], (delimiter, header))
+                    self.assertEqual(f"--delimiter '{said}'" in note, delimiter != ",", note)
+                    self.assertEqual("look like" in note and "--no-header;" in note, not header, note)
+                    self.assertLessEqual(note.count("\n"), 1)
+
+    def test_quotes_marks_and_line_ends(self):
+        for end in ("\n", "\r\n"):
+            text, made = table(";", True, 50, quote=csv.QUOTE_ALL, end=end)
+            got, note = self.everywhere(b"\xef\xbb\xbf" + text.encode(), "--select", "count() as c, sum(n) as s")
+            self.assertEqual(got[1], ["50", str(sum(r[1] for r in made))])
+            self.assertIn("--delimiter ';'", note)
+
+    def test_options_decide(self):
+        self.put("t.csv", "a;b\n1;2\n3;4\n")
+        self.assertEqual(self.say("query", "t.csv", "--select", "*", "--delimiter", ","), ([["a;b"], ["1;2"], ["3;4"]], ""))
+        self.assertEqual(self.say("query", "t.csv", "--select", "*", "--delimiter", ";"), ([["a", "b"], ["1", "2"], ["3", "4"]], ""))
+        self.put("n.csv", "1,2\n3,4\n")
+        self.assertEqual(self.say("query", "n.csv", "--select", "*", "--header")[0], [["1", "2"], ["3", "4"]])
+        self.assertEqual(self.say("query", "n.csv", "--select", "*", "--no-header"), ([["c1", "c2"], ["1", "2"], ["3", "4"]], ""))
+        self.assertEqual(self.say("query", "n.csv", "--select", "*")[0], [["c1", "c2"], ["1", "2"], ["3", "4"]])
+        self.m.bad(2, "query", "n.csv", "--select", "*", "--header", "--no-header", says="not both")
+
+    def test_headers_stay(self):
+        """What is a header today stays one: text alone, ragged files, one row, successive years, empty names."""
+        for text, wanted in (("a,b\nx,y\nz,w\n", ["a", "b"]), ("name,2019,2020,2021\nx,1,2,3\ny,4,5,6\n", ["name", "2019", "2020", "2021"]),
+                             ("a,b\n", ["a", "b"]), ("first name\nJohn Smith\nJane Roe\nBo Li\n", ["first name"]),
+                             ("a,b\n1,x;y\n2,z;w\n", ["a", "b"]), ("t,u\nNA,1\n2,NA\n", ["t", "u"]), ("when,x\n2020-01-01 00:00:00,1\n2020-01-02 00:00:00,2\n", ["when", "x"]),
+                             ("id\n1\n2\n", ["id"]), ("a,b\n,\n,\n", ["a", "b"])):
+            got, note = self.everywhere(text, "--select", "*")
+            self.assertEqual((got[0], note), (wanted, ""), text)
+
+    def test_no_header(self):
+        for text, rows in (("1,2\n3,4\n", 2), ("7\n", 1), ("x,1,2020-01-01\ny,2,2020-01-02\n", 2), ("true,a\nfalse,b\n", 2),
+                           (",5\n1,6\n2,7\n", 3), ("2019,2021\n1,2\n3,4\n", 3)):
+            got, note = self.everywhere(text, "--select", "count() as n")
+            self.assertEqual(got[1], [str(rows)], text)
+            self.assertIn("--no-header", note)
+
+    def test_schemas(self):
+        self.put("h.csv", "a;b\n1;2\n3;4\n")
+        self.assertEqual(self.say("query", "h.csv", "--schema", "a:i64,b:f64", "--select", "sum(a) as s, sum(b) as t")[0][1], ["4", "6.0"])
+        self.assertEqual(self.say("query", "h.csv", "--infer", "off", "--select", "max(b) as t")[0][1], ["4"])
+        self.put("n.csv", "1|2\n3|4\n")
+        for words in (("query", "n.csv"), ("splice", "n.csv"), ("mapreduce", "n.csv")):
+            self.assertEqual(self.say(*words, "--schema", "a:i64,b:f64", "--select", "sum(a) as s, sum(b) as t")[0][1], ["4", "6.0"])
+        self.m.bad(2, "query", "n.csv", "--schema", "a:i64", "--select", "sum(a)", says="there are: c1, c2")
+        self.assertEqual(self.say("query", "n.csv", "--infer", "off", "--select", "max(c2) as t")[0][1], ["4"])
+
+    def test_tsv_and_others(self):
+        self.put("t.tsv", "1\tx\n2\t\\N\n")
+        self.assertEqual(self.say("query", "t.tsv", "--select", "sum(c1) as s, count(c2) as n")[0][1], ["3", "1"])
+        self.m.bad(1, "query", self.put("mac.csv", "a,b\r1,2\r3,4\r"), "--select", "*", says="CR alone")
+        self.put("h.csv", "x;y\n2;b\n1;a\n")
+        self.assertEqual(self.say("sort", "h.csv", "--key", "x")[0][1:], [["1", "a"], ["2", "b"]])
+        self.m.run("parquet", "convert", "h.csv", "h.parquet")
+        self.assertEqual(self.say("query", "h.parquet", "--select", "sum(x) as s")[0][1], ["3"])
+        plan = self.m.run("explain", "mapreduce", "h.csv", "--select", "sum(x) as s")
+        self.assertEqual(plan.code, 0, plan)
+
+    def test_hostile(self):
+        """Whatever the bytes are, a file, a pipe and compressed input give one answer, or none."""
+        rng = random.Random(7)
+        for i in range(25):
+            data = bytes(rng.choices(b'a1,;|\t "\n\r\0\xff2.', k=rng.randrange(200)))
+            self.put("x.csv", data)
+            answers = [self.m.run("query", "x.csv", "--select", "count() as n"), self.m.run("splice", "-", "--parse", "csv", "--select", "count() as n", data=data)]
+            self.assertEqual(len({(a.code, a.out) for a in answers}), 1, (data, answers))
+            self.assertIn(answers[0].code, (0, 1, 2), answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacctl describe and summarize. The oracles are DuckDB's aggregates over the same rows, NumPy's quantiles, and pyarrow's
+schema."""
+import csv
+import gzip
+import io
+import json
+import math
+import random
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from machine import BUILD, main  # noqa: E402
+from output_test import OutputCase  # noqa: E402
+
+sys.path.insert(0, str(BUILD.parent / "python"))
+try:
+    import duckdb
+    import numpy as np
+except ImportError:
+    duckdb = np = None
+
+HEADER = ["column", "type", "count", "nulls", "distinct", "min", "max", "mean", "stddev", "q25", "median", "q75"]
+
+
+def make_rows(n, seed=3):
+    rng = random.Random(seed)
+    rows = []
+    for i in range(n):
+        rows.append([rng.choice(["north", "south", "é", ""]) if rng.random() > 0.1 else None, rng.randrange(-500, 500),
+                     None if rng.random() < 0.2 else rng.gauss(10, 4), f"2020-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"])
+    return rows
+
+
+def csv_of(rows):
+    out = io.StringIO()
+    out.write("region,n,x,day\n")
+    for region, n, x, day in rows:
+        out.write(f"{'' if region is None else chr(34) + region + chr(34)},{n},{'' if x is None else repr(x)},{day}\n")
+    return out.getvalue()
+
+
+class Summaries(OutputCase):
+    def summary(self, *words, data=None):
+        rows = list(csv.reader(io.StringIO(self.m.good("summarize", *words, data=data).decode())))
+        self.assertEqual(rows[0], HEADER)
+        return rows[1:]
+
+    @unittest.skipUnless(duckdb, "DuckDB and NumPy are not there")
+    def test_values(self):
+        rows = make_rows(5000)
+        self.put("t.csv", csv_of(rows))
+        got = {row[0]: dict(zip(HEADER, row)) for row in self.summary("t.csv")}
+        self.assertEqual([got[c]["type"] for c in ("region", "n", "x", "day")], ["string", "i64", "f64", "date"])
+        con = duckdb.connect()
+        con.execute("create table t (region varchar, n bigint, x double, day date)")
+        con.executemany("insert into t values (?, ?, ?, ?)", rows)
+        for name in got:
+            count, distinct, low, high = con.execute(f"select count({name}), count(distinct {name}), min({name}), max({name}) from t").fetchone()
+            self.assertEqual([got[name][k] for k in ("count", "nulls", "distinct")], [str(count), str(len(rows) - count), str(distinct)], name)
+            if name == "x":
+                self.assertEqual([float(got[name][k]) for k in ("min", "max")], [low, high])
+            else:
+                self.assertEqual([got[name][k] for k in ("min", "max")], [str(low), str(high)], name)
+        for name, at in (("n", 1), ("x", 2)):
+            values = np.array([r[at] for r in rows if r[at] is not None], dtype=float)
+            wanted = [values.mean(), values.std(ddof=1), *np.quantile(values, [0.25, 0.5, 0.75])]
+            for key, value in zip(("mean", "stddev", "q25", "median", "q75"), wanted):
+                self.assertTrue(math.isclose(float(got[name][key]), value, rel_tol=1e-12), (name, key))
+        self.assertEqual([got["region"][k] for k in ("mean", "median")], ["", ""])
+
+    def test_every_way_in(self):
+        text = csv_of(make_rows(800))
+        self.put("t.csv", text)
+        self.put("t.csv.gz", gzip.compress(text.encode()))
+        self.m.good("parquet", "convert", "t.csv", "t.parquet", "--schema", "region:string,n:i64,x:f64,day:date")
+        lines = text.splitlines(keepends=True)
+        (Path(self.m.path("")) / "folder").mkdir(exist_ok=True)
+        self.put("folder/a.csv", "".join(lines[:400]))
+        self.put("folder/b.csv", lines[0] + "".join(lines[400:]))
+        wanted = self.summary("t.csv")
+        for words, data in ((["t.csv.gz"], None), (["-", "--parse", "csv"], text.encode()), (["t.parquet"], None), (["folder"], None),
+                            (["folder/*.csv"], None), (["folder/a.csv", "folder/b.csv"], None), (["t.csv", "--delimiter", ","], None)):
+            self.assertEqual(self.summary(*words, data=data), wanted, words)
+            described = self.m.good("describe", *words, data=data).decode()
+            self.assertEqual(described, "column,type\nregion,string\nn,i64\nx,f64\nday,date\n", words)
+        self.put("u.csv", text.replace(",", ";"))
+        result = self.m.run("summarize", "u.csv")
+        self.assertIn("--delimiter ';'", result.err)
+        self.assertEqual(list(csv.reader(io.StringIO(result.out.decode())))[1:], wanted)
+
+    def test_other_formats(self):
+        self.put("t.jsonl", '{"a": 1, "b": {"c": "x"}}\n{"a": 3}\n')
+        self.assertEqual([r[:5] for r in self.summary("t.jsonl")], [["a", "i64", "2", "0", "2"], ["b.c", "string", "1", "1", "1"]])
+        self.put("t.txt", "one\ntwo\ntwo\n")
+        self.assertEqual([r[:7] for r in self.summary("t.txt")], [["line", "string", "3", "0", "2", "one", "two"]])
+        self.put("b.bin", b"\1\0\0\0\5\0\0\0")
+        self.assertEqual(self.summary("b.bin", "--parse", "fixed", "--schema", "v:u32"), [["v", "u32", "2", "0", "2", "1", "5", "3.0", "2.8284271247461903", "2.0", "3.0", "4.0"]])
+        self.assertEqual(self.m.good("describe", "b.bin", "--parse", "fixed", "--schema", "v:u32"), b"column,type\nv,u32\n")
+
+    def test_no_rows(self):
+        self.put("t.csv", "a,b\n")
+        self.assertEqual([r[:5] for r in self.summary("t.csv")], [["a", "string", "0", "0", "0"], ["b", "string", "0", "0", "0"]])
+        self.put("n.csv", "a\n5\n")
+        self.assertEqual(self.summary("n.csv", "--where", "a > 9", "--schema", "a:i64"), [["a", "i64", "0", "0", "0", "", "", "", "", "", "", ""]])
+
+    def test_many_columns(self):
+        n = 300
+        names = [f'c "{i}"' for i in range(n)]
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([names, [str(i) for i in range(n)], [str(i + 2) for i in range(n)]])
+        self.put("wide.csv", out.getvalue())
+        got = self.summary("wide.csv")
+        self.assertEqual([(r[0], r[5], r[6], r[7]) for r in got], [(names[i], str(i), str(i + 2), f"{i + 1}.0") for i in range(n)])
+        described = list(csv.reader(io.StringIO(self.m.good("describe", "wide.csv").decode())))
+        self.assertEqual(described[1:], [[name, "i64"] for name in names])
+        self.m.bad(1, "summarize", "-", "--parse", "csv", data=out.getvalue().encode(), says="save it first")
+
+    def test_forms(self):
+        self.put("t.csv", 'a,"b|""x"\n1,2020-01-01\n3,\n')
+        got = [json.loads(line) for line in self.m.good("summarize", "t.csv", "--output-format", "jsonl").splitlines()]
+        self.assertEqual((got[0]["column"], got[0]["count"], got[0]["mean"], got[1]["column"], got[1]["mean"]), ("a", 2, 2.0, 'b|"x', None))
+        self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "tsv"), b'column\ttype\na\ti64\nb|"x\tdate\n')
+        self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "markdown"), b'| column | type |\n|---|---|\n| a | i64 |\n| b\\|"x | date |\n')
+        self.m.good("describe", "t.csv", "-o", "d.json")
+        self.assertEqual(json.loads(Path(self.m.path("d.json")).read_text().splitlines()[0]), {"column": "a", "type": "i64"})
+        for form in ("parquet", "arrow"):
+            self.m.bad(2, "summarize", "t.csv", "--output-format", form, says="the result is text")
+        self.m.bad(2, "describe", "SELECT * FROM 't.csv'", says="SQL is for query")
+        self.m.bad(1, "describe", "none.csv", says="none.csv")
+
+    def test_terminal(self):
+        self.put("t.csv", "a,s\n" + "".join(f"{i * i},x\n" for i in range(100)))
+        out = self.on_terminal("summarize", "t.csv", columns=200, NO_COLOR="1")
+        cells = self.cells(out)
+        self.assertEqual(cells[0], [*HEADER, "histogram"])
+        counts = [0] * 8
+        for i in range(100):
+            counts[min(7, int(i * i * 8 / (99 * 99)))] += 1
+        bars = cells[2][-1]
+        self.assertEqual((len(bars), bars[0], cells[3][-1]), (8, "█", "NULL"))
+        self.assertEqual([bars[i] <= bars[i - 1] for i in range(1, 8)], [counts[i] <= counts[i - 1] for i in range(1, 8)])
+        self.assertIn("│ a      │ i64    │", self.on_terminal("describe", "t.csv", NO_COLOR="1"))
+
+
+if __name__ == "__main__":
+    main()
