@@ -11,12 +11,15 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/failpoint.h"
 #include "interrupt.h"
 
-enum { LINKS_MAX = 40, WIDTH_DEFAULT = 80 };
+#define ACL_NAME "system.posix_acl_access"
+
+enum { LINKS_MAX = 40, WIDTH_DEFAULT = 80, ACL_BYTES_MAX = 4096 };
 
 struct hac_output_file {
     char *name; /* as the user wrote it */
@@ -108,8 +111,17 @@ static hac_status open_straight(hac_output_file *output, const char *path, int d
 {
     output->standard = descriptor == STDOUT_FILENO;
     output->fd =
-        descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        descriptor >= 0
+            ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+            /* O_CREAT: for the kernel's own protection of files in sticky directories (proc_sys_fs(5)) */
+            : open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
     return output->fd >= 0 ? HAC_OK : fail(output, errno, err);
+}
+
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 /* Opens the path's directory and keeps the name in it. */
@@ -120,8 +132,7 @@ static hac_status open_directory(hac_output_file *output, const char *path, hac_
     if (*name == '\0')
         return hac_fail(err, HAC_FAILED, "%s: is a directory", output->name);
     output->final = strdup(name);
-    hac_autofree char *directory =
-        slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    hac_autofree char *directory = directory_of(path);
     if (output->final == NULL || directory == NULL)
         return hac_fail_no_memory(err);
     output->dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -146,6 +157,38 @@ static int create_temporary(hac_output_file *output, mode_t mode)
     return -1;
 }
 
+/* In a directory like /tmp, anybody may have put the file there, to get what another user writes. */
+static hac_status check_stranger(const hac_output_file *output, const char *path, const struct stat *file,
+                                 hac_error *err)
+{
+    struct stat directory;
+    hac_autofree char *name = directory_of(path);
+    if (name == NULL)
+        return hac_fail_no_memory(err);
+    if (stat(name, &directory) < 0)
+        return fail(output, errno, err);
+    bool shared = (directory.st_mode & S_ISVTX) != 0 && (directory.st_mode & 022) != 0;
+    if (!shared || file->st_uid == geteuid() || file->st_uid == directory.st_uid)
+        return HAC_OK;
+    return hac_fail(err, HAC_FAILED,
+                    "%s: belongs to another user (uid %u), in a directory that others write to", output->name,
+                    (unsigned)file->st_uid);
+}
+
+/* Gives the new file the access list of the file that it replaces, and not the one that the directory has
+ * for new files. Returns false if that is not possible: the group's permissions are those of everybody in
+ * the list, then. */
+static bool take_over_acl(const hac_output_file *output)
+{
+    char path[NAME_MAX + 64], list[ACL_BYTES_MAX];
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", output->dirfd, output->final);
+    ssize_t bytes = lgetxattr(path, ACL_NAME, list, sizeof list);
+    bool none = bytes < 0 && (errno == ENODATA || errno == ENOTSUP);
+    if (bytes > 0 && fsetxattr(output->fd, ACL_NAME, list, (size_t)bytes, 0) == 0)
+        return true;
+    return (fremovexattr(output->fd, ACL_NAME) == 0 || errno == ENODATA || errno == ENOTSUP) && none;
+}
+
 /*
  * Gives the new file the owner, group and permissions of the file that it replaces. Only root may give a file
  * away. If the group cannot be kept, the group's permissions are dropped, since another group would get them.
@@ -160,6 +203,8 @@ static hac_status take_over(const hac_output_file *output, const struct stat *ex
     if (!same && fchown(output->fd, existing->st_uid, existing->st_gid) < 0 &&
         fchown(output->fd, (uid_t)-1, existing->st_gid) < 0)
         mode &= ~(mode_t)070 | ((mode & 07) << 3);
+    if (!take_over_acl(output))
+        mode &= ~(mode_t)070;
     /* A file system without permissions refuses fchmod; the file then has the permissions that all files
      * have there. */
     if (fchmod(output->fd, mode) < 0 && errno != EPERM && errno != ENOTSUP)
@@ -208,6 +253,15 @@ static char *resolve_new(const char *path)
     return NULL;
 }
 
+/* What is no regular file is written to, and not replaced. */
+static hac_status open_special(hac_output_file *output, const char *path, const struct stat *existing,
+                               hac_error *err)
+{
+    hac_autofree char *resolved = S_ISFIFO(existing->st_mode) ? realpath(path, NULL) : NULL;
+    hac_status status = resolved != NULL ? check_stranger(output, resolved, existing, err) : HAC_OK;
+    return status == HAC_OK ? open_straight(output, path, -1, err) : status;
+}
+
 static hac_status open_path(hac_output_file *output, const char *path, hac_error *err)
 {
     struct stat st;
@@ -219,15 +273,17 @@ static hac_status open_path(hac_output_file *output, const char *path, hac_error
         return fail(output, errno, err);
     if (exists && S_ISDIR(st.st_mode))
         return fail(output, EISDIR, err);
-    if (exists && !S_ISREG(st.st_mode))
-        return open_straight(output, path, -1, err);
     /* Renaming needs no permission on the file itself, but a user who write-protected the file meant it. */
+    if (exists && !S_ISREG(st.st_mode))
+        return open_special(output, path, &st, err);
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
         return fail(output, errno, err);
     hac_autofree char *resolved = exists ? realpath(path, NULL) : resolve_new(path);
     if (resolved == NULL)
         return fail(output, errno, err);
-    hac_status status = open_directory(output, resolved, err);
+    hac_status status = exists ? check_stranger(output, resolved, &st, err) : HAC_OK;
+    if (status == HAC_OK)
+        status = open_directory(output, resolved, err);
     return status != HAC_OK ? status : open_temporary(output, exists ? &st : NULL, err);
 }
 
