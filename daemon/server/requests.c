@@ -454,7 +454,7 @@ static hac_status answer(const hac_session *session, const Hac__Client__Query *q
     case HAC__CLIENT__TOPIC__TOPIC_JOBS:
         return hac_status_json_jobs(server, session->user->uid, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_MODELS:
-        return hac_status_json_models(server, ret, ret_bytes, err);
+        return hac_status_json_models(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_METRICS:
         return hac_metrics_text(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_TUNING:

@@ -540,9 +540,18 @@ hac_status hac_status_json_why(const hac_server *server, const hacd_job *job, ch
 
 /* ---- models, problems --------------------------------------------------------------------------------- */
 
+typedef struct model_list {
+    hac_text text;
+    const char *viewer; /* as hac_user_learner; NULL: sees all */
+} model_list;
+
 static void add_model(void *context, const hac_model_entry *entry)
 {
-    hac_text *t = context;
+    model_list *list = context;
+    hac_text *t = &list->text;
+    const char *learner = hac_model_learner(entry->codelet);
+    if (learner != NULL && list->viewer != NULL && strcmp(learner, list->viewer) != 0)
+        return;
     hac_json_open(t, NULL, '{');
     hac_json_string(t, "device_key", entry->device_key);
     hac_json_string(t, "codelet", entry->codelet);
@@ -556,15 +565,16 @@ static void add_model(void *context, const hac_model_entry *entry)
     hac_json_close(t, '}');
 }
 
-hac_status hac_status_json_models(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+hac_status hac_status_json_models(const hac_server *server, const hac_user *viewer, char **ret,
+                                  size_t *ret_bytes, hac_error *err)
 {
-    hac_text t = HAC_TEXT_NONE;
-    hac_json_open(&t, NULL, '{');
-    hac_json_open(&t, "models", '[');
-    hac_model_each(server->models, add_model, &t);
-    hac_json_close(&t, ']');
-    hac_json_close(&t, '}');
-    return hac_text_finish(&t, ret, ret_bytes, err);
+    model_list list = {HAC_TEXT_NONE, hac_user_learner(viewer)};
+    hac_json_open(&list.text, NULL, '{');
+    hac_json_open(&list.text, "models", '[');
+    hac_model_each(server->models, add_model, &list);
+    hac_json_close(&list.text, ']');
+    hac_json_close(&list.text, '}');
+    return hac_text_finish(&list.text, ret, ret_bytes, err);
 }
 
 hac_status hac_status_json_tuning(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)

@@ -44,8 +44,14 @@ typedef struct hac_prediction {
 HAC_MUST_USE hac_status hac_model_set_new(hac_model_set **ret, hac_error *err);
 void hac_model_set_free(hac_model_set *set);
 
+/* A model may belong to one learner, a user whose figures must not change the predictions of others: the
+ * codelet's name is "CODELET@LEARNER" then. Returns the learner; NULL: the model is shared. */
+const char *hac_model_learner(const char *codelet);
+
 /* Records one measurement. Values that are not finite, negative seconds and units ≤ 0 are ignored. At most
- * 4,096 buckets are kept; a new bucket replaces the one that got no sample for the longest time. */
+ * 4,096 buckets are kept, of one learner at most 256. A new bucket replaces the one that got no sample for
+ * the longest time: of the same learner if the learner has that many, else of any learner. A learner never
+ * replaces a shared one. */
 void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
                       double units, double seconds, bool together);
 void hac_model_record_disturbed(hac_model_set *set, const char *device_key, const char *codelet,

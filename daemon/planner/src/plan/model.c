@@ -22,6 +22,7 @@
 #define LASTS            5000 /* samples of any kind, some hundred jobs: then what was measured is stale */
 #define SAMPLES          31
 #define MAX_BUCKETS      4096
+#define LEARNER_BUCKETS  256
 #define MAX_KEY          160
 #define MAX_CODELET      40
 #define OUTLIER_MADS     5.0
@@ -186,36 +187,75 @@ static const bucket *summary(const hac_model_set *set, size_t at)
     return b;
 }
 
-static void drop_longest_unused(hac_model_set *set)
+const char *hac_model_learner(const char *codelet)
 {
-    size_t oldest = 0;
-    for (size_t i = 1; i < set->n; i++)
-        if (set->buckets[i]->used < set->buckets[oldest]->used)
+    const char *at = strchr(codelet, '@');
+    return at != NULL ? at + 1 : NULL;
+}
+
+typedef enum bucket_owner {
+    OF_LEARNER = 0, /* the one that is named */
+    OF_ANY_LEARNER,
+    OF_ANYBODY
+} bucket_owner;
+
+static bool is_of(const bucket *b, bucket_owner owner, const char *learner)
+{
+    const char *its = hac_model_learner(b->codelet);
+    return owner == OF_ANYBODY || (its != NULL && (owner == OF_ANY_LEARNER || strcmp(its, learner) == 0));
+}
+
+/* Drops the bucket of that owner that has been unused for the longest time. Returns false if there is none.
+ */
+static bool drop_longest_unused(hac_model_set *set, bucket_owner owner, const char *learner)
+{
+    size_t oldest = set->n;
+    for (size_t i = 0; i < set->n; i++)
+        if (is_of(set->buckets[i], owner, learner) &&
+            (oldest == set->n || set->buckets[i]->used < set->buckets[oldest]->used))
             oldest = i;
+    if (oldest == set->n)
+        return false;
     free(set->buckets[oldest]);
     memmove(&set->buckets[oldest], &set->buckets[oldest + 1], (set->n - oldest - 1) * sizeof(bucket *));
     set->n--;
+    return true;
 }
 
-/* The bucket of that key, made if there is none; NULL when memory is short (the sample is then lost). */
+static size_t count_of(const hac_model_set *set, const char *learner)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < set->n; i++)
+        n += is_of(set->buckets[i], OF_LEARNER, learner);
+    return n;
+}
+
+/* Makes room for a new bucket of that codelet. */
+static bool make_room(hac_model_set *set, const char *codelet)
+{
+    const char *learner = hac_model_learner(codelet);
+    if (learner != NULL && count_of(set, learner) >= LEARNER_BUCKETS)
+        return drop_longest_unused(set, OF_LEARNER, learner);
+    return set->n < MAX_BUCKETS || drop_longest_unused(set, OF_ANY_LEARNER, NULL) ||
+           (learner == NULL && drop_longest_unused(set, OF_ANYBODY, NULL));
+}
+
+/* The bucket of that key, made if there is none; NULL when there is no room (the sample is then lost). */
 static bucket *obtain(hac_model_set *set, const series *s, int size)
 {
     size_t at = lower_bound(set, s, size);
     if (at < set->n && order(set->buckets[at], s, size) == 0)
         return set->buckets[at];
-    bucket *made = calloc(1, sizeof(*made));
+    bucket *made = make_room(set, s->codelet) ? calloc(1, sizeof(*made)) : NULL;
     if (made == NULL)
         return NULL;
+    at = lower_bound(set, s, size);
     made->hash = s->hash;
     strcpy(made->device_key, s->device_key);
     strcpy(made->codelet, s->codelet);
     made->type = s->type;
     made->together = s->together;
     made->size = size;
-    if (set->n == MAX_BUCKETS) {
-        drop_longest_unused(set);
-        at = lower_bound(set, s, size);
-    }
     memmove(&set->buckets[at + 1], &set->buckets[at], (set->n - at) * sizeof(bucket *));
     set->buckets[at] = made;
     set->n++;

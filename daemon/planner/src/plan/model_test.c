@@ -226,6 +226,39 @@ static hac_model_set *filled(void)
     return set;
 }
 
+/* What one learner records takes the place neither of shared buckets nor of another learner's. */
+static void test_learners(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    char key[64];
+    assert_null(hac_model_learner("op.csr"));
+    assert_string_equal(hac_model_learner("op.csr@61001"), "61001");
+    for (int i = 0; i < 3000; i++) {
+        snprintf(key, sizeof(key), "device %d", i);
+        hac_model_record(set, key, "c", HAC_TYPE_U32, 100, 1, false);
+    }
+    hac_model_record(set, "device 0", "c@2", HAC_TYPE_U32, 100, 1, false);
+    for (int i = 0; i < 9000; i++) {
+        snprintf(key, sizeof(key), "device %d", i);
+        hac_model_record(set, key, "c@1", HAC_TYPE_U32, 100, 1, false);
+    }
+    totals t = {0, 0, 0};
+    hac_model_each(set, count, &t);
+    assert_int_equal(t.entries, 3000 + 1 + 256);
+    assert_int_equal(hac_model_predict(set, "device 0", "c", HAC_TYPE_U32, 100, false).samples, 1);
+    assert_int_equal(hac_model_predict(set, "device 0", "c@2", HAC_TYPE_U32, 100, false).samples, 1);
+    assert_int_equal(hac_model_predict(set, "device 8999", "c@1", HAC_TYPE_U32, 100, false).samples, 1);
+    for (int i = 3000; i < 4500; i++) { /* shared ones drive out those of learners, then each other */
+        snprintf(key, sizeof(key), "device %d", i);
+        hac_model_record(set, key, "c", HAC_TYPE_U32, 100, 1, false);
+    }
+    hac_model_record(set, "device 0", "c@3", HAC_TYPE_U32, 100, 1, false);
+    assert_int_equal(hac_model_predict(set, "device 0", "c@3", HAC_TYPE_U32, 100, false).samples, 0);
+    assert_int_equal(hac_model_predict(set, "device 500", "c", HAC_TYPE_U32, 100, false).samples, 1);
+    hac_model_set_free(set);
+}
+
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -424,7 +457,7 @@ int main(void)
         cmocka_unit_test(test_disturbed),      cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_damage),
         cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_wrong_sums),
-        cmocka_unit_test(test_extreme_sizes),
+        cmocka_unit_test(test_extreme_sizes),  cmocka_unit_test(test_learners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
