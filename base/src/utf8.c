@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
@@ -47,11 +48,33 @@ size_t hac_utf8_copy(char *ret, size_t capacity, const char *s)
     return used;
 }
 
+/* Whether a terminal takes the character as a command: C0 and C1 controls, line and paragraph separators, and
+ * marks that change the direction of the text around them (Unicode, Bidi_Control). */
+static bool is_control(const char *sequence, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)sequence;
+    if (length == 1)
+        return s[0] < 0x20 || s[0] == 0x7f;
+    if (length == 2)
+        return (s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xd8 && s[1] == 0x9c);
+    if (length != 3 || s[0] != 0xe2)
+        return false;
+    return (s[1] == 0x80 && ((s[2] >= 0x8e && s[2] <= 0x8f) || (s[2] >= 0xa8 && s[2] <= 0xae))) ||
+           (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+}
+
 size_t hac_utf8_copy_line(char *ret, size_t capacity, const char *s)
 {
-    size_t n = hac_utf8_copy(ret, capacity, s);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)ret[i] < 0x20 || ret[i] == 0x7f)
-            ret[i] = ' ';
-    return n;
+    size_t n = hac_utf8_copy(ret, capacity, s), used = 0;
+    for (size_t at = 0, length; at < n; at += length) {
+        length = hac_utf8_sequence(ret + at, n - at);
+        if (is_control(ret + at, length)) {
+            ret[used++] = ' ';
+            continue;
+        }
+        memmove(ret + used, ret + at, length);
+        used += length;
+    }
+    ret[used] = '\0';
+    return used;
 }

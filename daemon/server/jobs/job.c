@@ -403,6 +403,7 @@ void hacd_job_note(hacd_job *job, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
+    hac_utf8_copy_line(line, sizeof line, line); /* names, and lines of clients, go to others' terminals */
     hac_text_addf(&job->log, "%10.3f ms  %s\n", hacd_job_seconds(job) * 1e3, line);
     if (job->log.bytes > job->log_capacity)
         hac_text_add(&job->log, "               (further lines are left out)\n");

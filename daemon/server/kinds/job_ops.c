@@ -478,7 +478,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     const Hac__Client__SubmitOps *request = from->request->submit_ops;
     ops_state *state = job->kind_state;
     op_graph *graph = NULL;
-    snprintf(job->name, sizeof job->name, "%s", request->name);
+    hac_utf8_copy_line(job->name, sizeof job->name, request->name);
     hac_status status = take_graph(from->session, job, 0, request, &graph, err);
     if (status != HAC_OK)
         return status;

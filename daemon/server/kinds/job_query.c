@@ -95,7 +95,7 @@ static void name_job(hacd_job *job, const Hac__Client__SubmitQuery *request)
 {
     const char *first = request->inputs[0]->name;
     if (request->n_inputs == 1)
-        snprintf(job->name, sizeof job->name, "%s", first);
+        hac_utf8_copy_line(job->name, sizeof job->name, first);
     else
         snprintf(job->name, sizeof job->name, "%.200s and %zu more", first, request->n_inputs - 1);
 }

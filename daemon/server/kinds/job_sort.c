@@ -287,7 +287,7 @@ static hac_status take_input(hac_session *session, hacd_job *job, const Hac__Cli
                              hac_frame *frame, hac_error *err)
 {
     size_t size = hac_type_size(spec_of(job)->type);
-    snprintf(job->name, sizeof job->name, "%s", input->name);
+    hac_utf8_copy_line(job->name, sizeof job->name, input->name);
     if (input->bytes % size != 0)
         return hac_fail(err, HAC_FAILED, "%s is %llu bytes, not a multiple of %zu (%s)",
                         job->name[0] != '\0' ? job->name : "the input", (unsigned long long)input->bytes,

@@ -369,7 +369,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     s->ordered = spec->ordered;
     s->output = spec->output_format;
     s->limit = spec->has_limit ? spec->limit : UINT64_MAX;
-    snprintf(job->name, sizeof job->name, "%s", request->name);
+    hac_utf8_copy_line(job->name, sizeof job->name, request->name);
     if (job->detached)
         return hac_fail(err, HAC_INVALID,
                         "a job whose input comes in splits cannot be detached: they come "
