@@ -144,6 +144,8 @@ class Logs(MachineTest):
         failed = [r for r in journal.records() if r["HAC_EVENT"] == "job-failed"]
         self.assertEqual([(r["HAC_USER"], r["PRIORITY"], r["HAC_JOB"] != "") for r in failed],
                          [(str(os.getuid()), "6", True)])
+        self.assertIn("its data or what it asks for is wrong", failed[0]["MESSAGE"])  # the data is the user's own
+        self.assertNotIn("'x'", failed[0]["MESSAGE"])
         self.assertTrue(daemon.alive())
 
 

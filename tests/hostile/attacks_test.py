@@ -10,6 +10,7 @@ import random
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ ATTACKER, VICTIM, SERVICE = FIRST_UID + 200, FIRST_UID + 201, FIRST_UID + 202
 F_SEAL_FUTURE_WRITE = 0x10
 MIB = 1 << 20
 DONE = 3
+MODELS = 9
 EUCLIDEAN = 10
 
 
@@ -312,6 +314,48 @@ class Identity(AttackTest):
             self.assertIn("is for root and the service's own user", done.stderr)
 
 
+class Shown(AttackTest):
+    """What others and the log get to see."""
+
+    def learn(self, client, n=1, kinds=(11,)):
+        """Small reductions, which are learnt for the client's user alone; each with another amount of work."""
+        number = client.ask(wire.BUFFER_ALLOC, wire.field(1, 1 << 16))[1][1][0]
+        for kind in kinds:
+            call = wire.op_call([(1, kind, 0, 0, 1, 1, 0, 0, 0, 0), (1, kind, 1, 0, 512, 1, 0, 0, 0, 0)])
+            spans = [(0, 0, 64, 1), (0, 4096, 4096, 0)]
+            for i in range(n):
+                done = client.ask(wire.SUBMIT_OPS, wire.ops([number], [wire.op_task("op.reduce", spans, call, count=512,
+                                                                                    f10=4.0 ** (i % 60))], options=b"\x40\x00"))
+                self.assertEqual(done[0], wire.R_DONE if done[0] == wire.R_DONE else wire.R_ACCEPTED, done)
+
+    def models(self, client):
+        return json.loads(client.text(wire.QUERY, wire.message(f1=MODELS)))["models"]
+
+    def test_models(self):
+        """L1 and M1: a user's own models are shown to nobody else, and drive out none that others use."""
+        machine, _ = self.shared()
+        attacker, victim, root = (self.user(machine, uid) for uid in (ATTACKER, VICTIM, 0))
+        for client in (victim, attacker):
+            self.learn(client)
+
+        def learners(client):
+            return {m["codelet"].partition("@")[2] for m in self.models(client)} - {""}
+        self.assertTrue(eventually(lambda: learners(root) == {str(ATTACKER), str(VICTIM)}), learners(root))
+        self.assertEqual(learners(attacker), {str(ATTACKER)})
+        self.assertEqual(learners(victim), {str(VICTIM)})
+
+    def test_names(self):
+        """L7: a name that turns the text around it, or speaks to the terminal."""
+        machine, _ = self.shared()
+        attacker = self.user(machine, ATTACKER)
+        name = "a\u202eb\u2066c\x9bd\x1b[2Je"
+        got = attacker.ask(wire.SUBMIT_SORT, wire.message(f1=wire.field(1, 1), f2=wire.message(f1=bytes(400), f5=400, f6=name),
+                                                          f4=DETACH + ACKNOWLEDGE))
+        self.assertIn(got[0], (wire.R_ACCEPTED, wire.R_DONE), got)
+        jobs = json.loads(self.user(machine, 0).text(wire.QUERY, wire.message(f1=JOBS)))["jobs"]
+        self.assertEqual([job["name"] for job in jobs], ["a b c d [2Je"])
+
+
 class Inherited(AttackTest):
     def limited(self, machine, kind, limit):
         machine.generate("u32", "random", 100000)
@@ -339,6 +383,83 @@ class Inherited(AttackTest):
             self.assertEqual(result.code, 3, result)
             self.assertIn(f"`ulimit {option}`", result.err)
             machine.sort_and_check("u32")
+
+
+class Outputs(AttackTest):
+    """M5: what a file that `-o` replaces, or its directory, lets others do with the result."""
+    ACL, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+
+    def acl(self, user, group, mask, bob):
+        """An access list: the owner, user VICTIM, the group, the mask, nobody else."""
+        everybody = 0xffffffff
+        entries = [(1, user, everybody), (2, bob, VICTIM), (4, group, everybody), (16, mask, everybody), (32, 0, everybody)]
+        return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+    def prepared(self):
+        machine = self.machine(ONE_DEVICE)
+        machine.generate("u32", "random", 1000)
+        os.chmod(machine.root, 0o755)
+        folder = machine.work / "out"
+        folder.mkdir(mode=0o755)
+        return machine, folder
+
+    def xattr(self, path, name):
+        try:
+            return os.getxattr(path, name)
+        except OSError:
+            return None
+
+    def set_acl(self, path, name, value):
+        try:
+            os.setxattr(path, name, value)
+        except OSError as error:
+            self.skipTest(f"no access lists here: {error}: NOT TESTED")
+
+    def test_list_of_the_file(self):
+        """The file's group may not read: its bits in the mode are the mask of the list."""
+        machine, folder = self.prepared()
+        out = folder / "a"
+        out.write_bytes(b"old")
+        wanted = self.acl(6, 0, 4, 4)
+        self.set_acl(out, self.ACL, wanted)
+        machine.good("sort", "in", "--type", "u32", "-o", out)
+        self.assertEqual(self.xattr(out, self.ACL), wanted)
+        self.assertEqual(out.stat().st_size, 4000)
+
+    def test_list_of_the_directory(self):
+        """What new files get in the directory does not hold for a file that was there before."""
+        machine, folder = self.prepared()
+        out = folder / "a"
+        out.write_bytes(b"old")
+        out.chmod(0o640)
+        self.set_acl(folder, self.DEFAULT, self.acl(7, 0, 7, 7))
+        machine.good("sort", "in", "--type", "u32", "-o", out)
+        self.assertIsNone(self.xattr(out, self.ACL))
+        self.assertEqual(out.stat().st_mode & 0o777, 0o640)
+        new = folder / "b"
+        machine.good("sort", "in", "--type", "u32", "-o", new)
+        self.assertIsNotNone(self.xattr(new, self.ACL))  # a new file gets it
+
+    def test_strangers_in_a_sticky_directory(self):
+        machine, folder = self.prepared()
+        folder.chmod(0o1777)
+        regular, fifo, link = folder / "file", folder / "fifo", machine.work / "link"
+        regular.write_bytes(b"old")
+        os.mkfifo(fifo, 0o666)
+        link.symlink_to(regular)
+        for path in (regular, fifo):
+            os.chown(path, ATTACKER, ATTACKER)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        for path in (regular, fifo, link):
+            machine.bad(1, "sort", "in", "--type", "u32", "-o", path, says="belongs to another user")
+        self.assertEqual(regular.read_bytes(), b"old")
+        os.chown(fifo, 0, 0)
+        machine.good("sort", "in", "--type", "u32", "-o", fifo)
+        self.assertEqual(len(os.read(reader, 5000)), 4000)
+        folder.chmod(0o755)  # elsewhere a file keeps its owner
+        machine.good("sort", "in", "--type", "u32", "-o", regular)
+        self.assertEqual((regular.stat().st_uid, regular.stat().st_size), (ATTACKER, 4000))
 
 
 class Caches(AttackTest):

@@ -144,8 +144,11 @@ static void log_failure(const hacd_job *job)
     if (job->state != HAC_JOB_FAILED)
         return;
     hac_log_subject about = {job->user->uid, job->id, NULL};
+    /* a message about data shows a part of the data, which is not for everybody who reads the log */
+    bool of_data = job->kind->user_errors && (job->code == HAC_FAILED || job->code == HAC_INVALID);
     hac_log_record(HAC_LOG_INFO, HAC_EVENT_JOB_FAILED, &about, "job %llu of uid %u failed: %s",
-                   (unsigned long long)job->id, job->user->uid, job->message);
+                   (unsigned long long)job->id, job->user->uid,
+                   of_data ? "its data or what it asks for is wrong (hacctl why)" : job->message);
 }
 
 /* Counts and logs the end, once, when it is final. */
