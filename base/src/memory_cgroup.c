@@ -54,9 +54,9 @@ typedef struct {
     bool old; /* version 1 */
 } directory;
 
-/* From lines "number:controllers:/path": version 1 has one with `memory`, version 2 one without controllers,
- * and where both are mounted memory is version 1's. */
-static bool find_directory(char *lines, const char *root, directory *ret)
+/* From lines "number:controllers:/path": version 1 has one with the controller, version 2 one without
+ * controllers, and where both are mounted the controller is version 1's. */
+static bool find_directory(char *lines, const char *controller, const char *root, directory *ret)
 {
     bool found = false;
     char *rest = NULL;
@@ -67,11 +67,12 @@ static bool find_directory(char *lines, const char *root, directory *ret)
             continue;
         *path++ = '\0';
         controllers++;
-        ret->old = lists(controllers, "memory");
+        ret->old = lists(controllers, controller);
         if (!ret->old && (found || *controllers != '\0'))
             continue;
-        ret->top = strlen(root) + (ret->old ? strlen("/memory") : 0);
-        int n = snprintf(ret->path, PATH_MAX, "%s%s%s", root, ret->old ? "/memory" : "", path);
+        ret->top = strlen(root) + (ret->old ? 1 + strlen(controller) : 0);
+        int n = snprintf(ret->path, PATH_MAX, "%s%s%s%s", root, ret->old ? "/" : "",
+                         ret->old ? controller : "", path);
         found = n > 0 && n < PATH_MAX;
         if (found && ret->path[n - 1] == '/')
             ret->path[n - 1] = '\0';
@@ -81,10 +82,10 @@ static bool find_directory(char *lines, const char *root, directory *ret)
     return found;
 }
 
-static bool find_own(const char *self, const char *root, directory *ret)
+static bool find_own(const char *self, const char *controller, const char *root, directory *ret)
 {
     char text[TEXT_MAX];
-    return read_text(self, text) && find_directory(text, root, ret);
+    return read_text(self, text) && find_directory(text, controller, root, ret);
 }
 
 static bool read_file(const directory *d, const char *name, char ret[TEXT_MAX])
@@ -130,7 +131,7 @@ int64_t hac_memory_cgroup_kills(const char *self, const char *root)
     directory at;
     char text[TEXT_MAX];
     bool found = false;
-    for (bool more = find_own(self, root, &at); more && !found; more = !found && go_up(&at))
+    for (bool more = find_own(self, "memory", root, &at); more && !found; more = !found && go_up(&at))
         found = read_file(&at, at.old ? "memory.oom_control" : "memory.events", text);
     if (!found)
         return -1;
@@ -155,7 +156,7 @@ uint64_t hac_memory_cgroup_limit(const char *self, const char *root)
 {
     uint64_t limit = UINT64_MAX;
     directory at;
-    for (bool more = find_own(self, root, &at); more; more = go_up(&at)) {
+    for (bool more = find_own(self, "memory", root, &at); more; more = go_up(&at)) {
         uint64_t own = limit_of(&at);
         limit = own < limit ? own : limit;
     }
@@ -184,7 +185,7 @@ uint64_t hac_memory_cgroup_available(const char *self, const char *root)
 {
     uint64_t min = UINT64_MAX;
     directory at;
-    for (bool more = find_own(self, root, &at); more; more = go_up(&at)) {
+    for (bool more = find_own(self, "memory", root, &at); more; more = go_up(&at)) {
         uint64_t limit = limit_of(&at);
         int64_t usage = limit != UINT64_MAX ? usage_of(&at) : -1;
         if (usage < 0)
@@ -193,6 +194,33 @@ uint64_t hac_memory_cgroup_available(const char *self, const char *root)
         min = left < min ? left : min;
     }
     return min;
+}
+
+uint64_t hac_pids_cgroup_available(const char *self, const char *root)
+{
+    uint64_t room = UINT64_MAX;
+    char text[TEXT_MAX];
+    directory at;
+    for (bool more = find_own(self, "pids", root, &at); more; more = go_up(&at)) {
+        int64_t max = read_file(&at, "pids.max", text) ? read_number(text) : -1;
+        int64_t now = max >= 0 && read_file(&at, "pids.current", text) ? read_number(text) : -1;
+        uint64_t left = now < 0 ? UINT64_MAX : max > now ? (uint64_t)(max - now) : 0;
+        room = left < room ? left : room;
+    }
+    return room;
+}
+
+int64_t hac_pids_cgroup_refusals(const char *self, const char *root)
+{
+    int64_t sum = -1;
+    char text[TEXT_MAX];
+    directory at;
+    for (bool more = find_own(self, "pids", root, &at); more; more = go_up(&at)) {
+        int64_t n = read_file(&at, "pids.events", text) ? read_line(text, "max ") : -1;
+        if (n >= 0)
+            sum = sum < 0 ? n : sum + n;
+    }
+    return sum;
 }
 
 uint64_t hac_memory_available(void)

@@ -19,7 +19,8 @@ static char top[64];
 
 static int set_up(void **state)
 {
-    static const char *const directories[] = {"/memory", "/memory/a", "/memory/a/b", "/a", "/a/b"};
+    static const char *const directories[] = {"/memory", "/memory/a", "/memory/a/b", "/a",
+                                              "/a/b",    "/pids",     "/pids/a"};
     char path[128];
     strcpy(top, "/tmp/hac-test-XXXXXX");
     if (mkdtemp(top) == NULL)
@@ -196,6 +197,31 @@ static void test_not_to_be_known(void **state)
     assert_int_equal(kills(long_text), -1);
 }
 
+static void test_pids(void **state)
+{
+    (void)state;
+    /* version 2: the least of both levels, refusals of both */
+    put("a/b/pids.max", "100\n");
+    put("a/b/pids.current", "40\n");
+    put("a/b/pids.events", "max 3\n");
+    put("a/pids.max", "max\n");
+    put("a/pids.current", "70\n");
+    assert_int_equal(hac_pids_cgroup_available(self("0::/a/b\n"), top), 60);
+    assert_int_equal(hac_pids_cgroup_refusals(self("0::/a/b\n"), top), 3);
+    put("a/pids.max", "75\n");
+    put("a/pids.events", "max 2\n");
+    assert_int_equal(hac_pids_cgroup_available(self("0::/a/b\n"), top), 5);
+    assert_int_equal(hac_pids_cgroup_refusals(self("0::/a/b\n"), top), 5);
+    put("a/pids.current", "80\n"); /* a limit that was lowered */
+    assert_int_equal(hac_pids_cgroup_available(self("0::/a/b\n"), top), 0);
+    /* version 1, in a hierarchy of its own */
+    put("pids/a/pids.max", "20\n");
+    put("pids/a/pids.current", "19\n");
+    assert_int_equal(hac_pids_cgroup_available(self("7:pids:/a\n2:memory:/a/b\n0::/a/b\n"), top), 1);
+    assert_int_equal(hac_pids_cgroup_refusals(self("7:pids:/a\n0::/a/b\n"), top), -1);
+    assert_true(hac_pids_cgroup_available(self("2:memory:/a\n"), top) == UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +232,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_limit_to_be_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_to_be_known, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pids, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -22,6 +23,7 @@
 #define REAPED_SECONDS  0.2 /* hacd hears of a child's end before that */
 #define START_CAPACITY  (UINT64_C(24) << 20)
 #define STARVED_SECONDS 60.0
+#define OTHER_THREADS   4 /* of an executor, besides those of its driver that compute */
 /* How long a task whose work the client claims may keep other users waiting, the first time. */
 #define GIVE_WAY_SECONDS 2.0
 
@@ -37,6 +39,31 @@ static hac_log_subject subject_of(const hac_executor *executor)
     if (executor->n_in_flight > 0)
         about.job = hac_container_of(executor->in_flight.next, hac_dispatch, link)->job_id;
     return about;
+}
+
+static void ask_to_leave(hac_executor *executor)
+{
+    executor->state = HAC_EXECUTOR_ENDING;
+    executor->busy_since_ns = hac_now_ns();
+    hac_child_leave(executor->child);
+}
+
+/* Asks the executor that has been idle longest to exit. */
+static void evict_idle(const hac_executors *executors)
+{
+    hac_executor *idle = NULL;
+    bool leaving = false;
+    for (int i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        hac_executor *executor = executors->slots[i];
+        if (executor == NULL)
+            continue;
+        leaving |= executor->state == HAC_EXECUTOR_ENDING;
+        if (executor->n_in_flight == 0 && executor->state == HAC_EXECUTOR_READY &&
+            (idle == NULL || executor->used_ns < idle->used_ns))
+            idle = executor;
+    }
+    if (idle != NULL && !leaving) /* one at a time, or many users would drive out each other's executors */
+        ask_to_leave(idle);
 }
 
 /* ---- death ----------------------------------------------------------------------------------------- */
@@ -67,6 +94,17 @@ static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
         return false;
     executors->oom_kills++;
     return true;
+}
+
+/* Whether the limit of processes and threads may have ended the executor, while others held the rest of it.
+ */
+static bool died_for_tasks(hac_executors *executors, const hac_executor *executor, bool asked)
+{
+    int64_t refusals = asked ? -1 : hac_pids_cgroup_refusals(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT);
+    bool more = refusals > executors->task_refusals;
+    if (more)
+        executors->task_refusals = refusals;
+    return more && (executors->list.next != &executor->link || executor->link.next != &executors->list);
 }
 
 static void describe_death(const hac_executor *executor, int64_t status, int signal, bool for_memory,
@@ -142,7 +180,9 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                      .gave_way = executor->gave_way,
                      .for_memory = !executor->hung && killed_for_memory(executors, signal, asked),
                      .how = how};
+    bool for_tasks = !executor->hung && died_for_tasks(executors, executor, asked);
     describe_death(executor, status, signal, loss.for_memory, how, sizeof how);
+    loss.counts = loss.counts && !for_tasks;
     if (loss.counts && !hung_at_users_pace(executor)) {
         const hac_log_subject about = subject_of(executor);
         hac_restart_after_death(executors->devices, executor->device, how, &about);
@@ -157,9 +197,11 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                                                    : HAC_END_EXIT);
     bool answered =
         loss.for_memory && executor->n_in_flight == 0 && executors->events.starved(executors->context);
-    if (loss.for_memory) /* until then its memory, and what is trimmed, has been freed */
+    if (for_tasks)
+        evict_idle(executors);
+    if (loss.for_memory || for_tasks) /* until then its memory, and what is trimmed, has been freed */
         hac_restart_pause(device_of(executor));
-    if (!answered && !executor->started && (!asked || executor->hung))
+    if (!answered && !for_tasks && !executor->started && (!asked || executor->hung))
         hac_restart_after_failed_start(device_of(executor),
                                        executor->hung      ? HAC_START_HUNG
                                        : signal == SIGKILL ? HAC_START_KILLED
@@ -315,30 +357,14 @@ hac_executor *hac_executor_find(const hac_executors *executors, uint32_t device,
     return takes_tasks ? executor : NULL;
 }
 
-static void ask_to_leave(hac_executor *executor)
-{
-    executor->state = HAC_EXECUTOR_ENDING;
-    executor->busy_since_ns = hac_now_ns();
-    hac_child_leave(executor->child);
-}
-
 /* A free slot. If there is none, the executor that has been idle longest is asked to exit, which frees its
  * slot soon. */
-static int find_slot(hac_executors *executors)
+static int find_slot(const hac_executors *executors)
 {
-    hac_executor *idle = NULL;
-    bool leaving = false;
-    for (int i = 0; i < HAC_EXECUTORS_MAX; i++) {
-        hac_executor *executor = executors->slots[i];
-        if (executor == NULL)
+    for (int i = 0; i < HAC_EXECUTORS_MAX; i++)
+        if (executors->slots[i] == NULL)
             return i;
-        leaving |= executor->state == HAC_EXECUTOR_ENDING;
-        if (executor->n_in_flight == 0 && executor->state == HAC_EXECUTOR_READY &&
-            (idle == NULL || executor->used_ns < idle->used_ns))
-            idle = executor;
-    }
-    if (idle != NULL && !leaving) /* one at a time, or many users would drive out each other's executors */
-        ask_to_leave(idle);
+    evict_idle(executors);
     return -1;
 }
 
@@ -374,6 +400,8 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     /* else some of the kills may be of an executor that is not reaped yet */
     if (hac_list_empty(&executors->list))
         executors->oom_kills = executors->oom_seen = kernels_kills();
+    if (hac_list_empty(&executors->list))
+        executors->task_refusals = hac_pids_cgroup_refusals(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT);
     hac_child_options options = {executors->program, NULL,        config->name,
                                  user->uid,          environment, executors->closer};
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
@@ -404,6 +432,19 @@ static bool lacks_room(const hac_executors *executors)
            hac_memory_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) < START_CAPACITY;
 }
 
+/* Whether the limit of processes and threads (TasksMax=) is too near for another executor: its driver makes a
+ * thread for each processor, and aborts if it cannot. Without other executors it is worth trying. */
+static bool lacks_tasks(const hac_executors *executors, const hac_server_device *device)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t threads = device->config.threads > 0 ? device->config.threads
+                       : processors > 0           ? (uint64_t)processors
+                                                  : 1;
+    return !hac_list_empty(&executors->list) &&
+           hac_pids_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) <
+               threads + OTHER_THREADS;
+}
+
 hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user, hac_executor **ret,
                             hac_error *err)
 {
@@ -423,6 +464,10 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
     int slot = find_slot(executors);
     if (slot < 0)
         return HAC_AGAIN;
+    if (lacks_tasks(executors, d)) {
+        evict_idle(executors);
+        return HAC_AGAIN;
+    }
     if (lacks_room(executors) && executors->events.starved(executors->context)) {
         hac_restart_pause(d);
         return HAC_AGAIN;

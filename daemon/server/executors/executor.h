@@ -131,7 +131,8 @@ struct hac_executors {
     int64_t oom_kills;     /* kernel kills for lack of memory that were reported, or are of other processes */
     int64_t oom_seen;      /* all such kills at `oom_seen_ns` */
     uint64_t oom_seen_ns;
-    uint64_t starved_ns; /* when the kernel last killed an executor for lack of memory; 0: never */
+    int64_t task_refusals; /* hac_pids_cgroup_refusals, when the last one was seen */
+    uint64_t starved_ns;   /* when the kernel last killed an executor for lack of memory; 0: never */
     hac_metrics *metrics;
 };
 
