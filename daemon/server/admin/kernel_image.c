@@ -17,8 +17,13 @@
 #include "loop/scratch.h"
 #include "state.h"
 
+#define RETRY_SECONDS 5.0
+#define TURN_SECONDS  30.0 /* for how long the next image is kept for a user who was refused */
+
 struct hac_kernel_image_build {
     hac_server *server;
+    hac_user *user;
+    uint64_t began_ns;
     hac_session *session; /* NULL: it has ended, or has its answer */
     uint64_t serial;
     hac_child *child;
@@ -102,7 +107,8 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
         snprintf(reason, sizeof reason,
                  "building its kernels took too long and was stopped (build_deadline in hacd.yaml)");
     else if (signal != 0 && !asked)
-        snprintf(reason, sizeof reason, "building its kernels was ended by signal %d", signal);
+        snprintf(reason, sizeof reason, "building its kernels was ended by signal %d (%s)", signal,
+                 strsignal(signal));
     else if (signal != 0)
         snprintf(reason, sizeof reason, "building its kernels was stopped");
     else
@@ -110,7 +116,10 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                  build->fatal[0] != '\0' ? ": " : "", build->fatal);
     answer_failure(build, HAC_FAILED, reason);
     build->server->image = NULL;
+    build->server->image_turn.since_ns = hac_now_ns();
     hac_scratch_remove(&build->server->loop, build->scratch);
+    hac_user_spend(build->user, hac_seconds_since(build->began_ns));
+    hac_user_unref(build->user);
     free(build);
 }
 
@@ -170,6 +179,25 @@ static hac_status find_device(hac_server *server, const char *name, hac_server_d
     return HAC_OK;
 }
 
+/* Whether it is the user's turn. If not, and nobody waits yet, the user's turn is next. */
+static hac_status take_turn(hac_server *server, hac_session *session, hac_error *err)
+{
+    hac_kernel_image_turn *turn = &server->image_turn;
+    uid_t uid = session->user->uid;
+    if (turn->waits && hac_seconds_since(turn->since_ns) > TURN_SECONDS)
+        turn->waits = false;
+    session->retry_seconds = RETRY_SECONDS;
+    if (server->image != NULL || server->builders.closed) {
+        if (server->image != NULL && server->image->user->uid != uid && !turn->waits)
+            *turn = (hac_kernel_image_turn){true, uid, hac_now_ns()};
+        return hac_fail(err, HAC_REFUSED, "kernels are being built for another client; try again later");
+    }
+    if (turn->waits && turn->uid != uid)
+        return hac_fail(err, HAC_REFUSED, "another user waits to build kernels; try again later");
+    turn->waits = false;
+    return HAC_OK;
+}
+
 hac_status hac_kernel_image_begin(hac_server *server, hac_session *session, uint64_t serial,
                                   const char *device, int fd, hac_error *err)
 {
@@ -177,10 +205,10 @@ hac_status hac_kernel_image_begin(hac_server *server, hac_session *session, uint
     hac_status status = check_descriptor(fd, err);
     if (status == HAC_OK)
         status = find_device(server, device, &found, err);
+    if (status == HAC_OK)
+        status = take_turn(server, session, err);
     if (status != HAC_OK)
         return status;
-    if (server->image != NULL || server->builders.closed)
-        return hac_fail(err, HAC_REFUSED, "kernels are being built for another client; try again later");
     if (session->pending >= HAC_SESSION_PENDING_MAX)
         return hac_fail(err, HAC_REFUSED, "this connection already waits for %u answers", session->pending);
     hac_autofree hac_kernel_image_build *build = calloc(1, sizeof *build);
@@ -188,12 +216,14 @@ hac_status hac_kernel_image_begin(hac_server *server, hac_session *session, uint
         return hac_fail_no_memory(err);
     build->server = server;
     build->serial = serial;
-    build->heard_ns = hac_now_ns();
+    build->heard_ns = build->began_ns = hac_now_ns();
+    build->user = session->user;
     snprintf(build->device, sizeof build->device, "%s", device);
     status = start(build, found, fd, err);
     if (status != HAC_OK)
         return status;
     build->session = session;
+    hac_user_ref(build->user);
     session->pending++;
     server->image = hac_steal_ptr(build);
     return HAC_OK;

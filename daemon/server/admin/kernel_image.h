@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images of device programs for clients (hacctl kernels build). A builder of their own, `hac-executor
  * --build`, makes the missing programs and writes all of them to the client's descriptor, which hacd only
- * passes on. One image is built at a time: the next client is told to retry. */
+ * passes on. One image is built at a time: the next client is told to retry. If that client is another
+ * user's, it is that user's turn next. The time is charged to the user like a device's. */
 #ifndef SERVER_KERNEL_IMAGE_H
 #define SERVER_KERNEL_IMAGE_H
 
@@ -10,6 +11,13 @@
 
 struct hac_server;
 typedef struct hac_kernel_image_build hac_kernel_image_build;
+
+/* The user who was refused while another user's image was built. */
+typedef struct hac_kernel_image_turn {
+    bool waits;
+    uid_t uid;
+    uint64_t since_ns;
+} hac_kernel_image_turn;
 
 /* Starts building an image. Request `serial` is answered when the image is complete. `fd` is borrowed. */
 HAC_MUST_USE hac_status hac_kernel_image_begin(struct hac_server *server, hac_session *session,

@@ -14,6 +14,7 @@
 #include "executors/executor.h"
 #include "executors/machine_view.h"
 #include "jobs/job.h"
+#include "kernel_image.h"
 #include "planner/model.h"
 #include "planner/sort_plan.h"
 #include "proto/messages.h"
@@ -73,7 +74,8 @@ struct hac_server {
     bool probing; /* for the first devices */
     hac_reload reload;
     struct hac_kernel_image_build *image; /* NULL: none is being built */
-    hac_link deferred;                    /* questions that wait for the devices' self-tests */
+    hac_kernel_image_turn image_turn;
+    hac_link deferred; /* questions that wait for the devices' self-tests */
 
     bool stopping, unlinked;
     uint64_t drain_deadline_ns, started_ns, models_saved_ns, trimmed_ns;
