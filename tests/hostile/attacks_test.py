@@ -188,6 +188,75 @@ class Descriptors(AttackTest):
         self.assertEqual(client.ask(wire.MORE_TEXT, wire.message(f1=serial - 1, f2=1 << 20))[0], wire.R_FAILURE)
 
 
+class Processes(AttackTest):
+    """H4: executors of a few users take all processes and threads that hacd may have, and the next one's driver aborts."""
+
+    def test_limit_of_tasks(self):
+        old = os.path.exists("/sys/fs/cgroup/pids/tasks")
+        group = Path("/sys/fs/cgroup/pids" if old else "/sys/fs/cgroup", f"hac-test-{os.getpid()}")
+        machine, daemon = self.shared(config={"executor_idle_timeout": "120s"})
+        sort = wire.sort_inline("u32", bytes(4000))
+        self.assertEqual(self.user(machine, 0).ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+        try:
+            group.mkdir()
+            self.addCleanup(lambda: eventually(lambda: not (group / "cgroup.procs").read_text()) and group.rmdir())
+            for pid in (daemon.pid, *daemon.executor_pids()):
+                (group / "cgroup.procs").write_text(str(pid))
+            room = int((group / "pids.current").read_text()) + 5  # for a part of another executor
+            (group / "pids.max").write_text(str(room))
+        except OSError as error:
+            self.skipTest(f"no pids cgroup can be made: {error}: NOT TESTED")
+        self.addCleanup(lambda: (group / "pids.max").write_text("max"))
+        for uid in range(ATTACKER, ATTACKER + 6):
+            self.assertEqual(self.user(machine, uid).ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+        self.assertEqual([d["state"] for d in machine.json("--socket", machine.socket, "devices")["devices"]], ["ready"])
+        self.assertNotIn("executor-died", machine.log())
+
+
+class Builds(AttackTest):
+    def test_turns(self):
+        """L6: one user builds images of kernels all the time; only one is built at a time."""
+        machine, _ = self.shared()
+        attacker, victim = self.user(machine, ATTACKER), self.user(machine, VICTIM)
+
+        def build(client):
+            image = os.memfd_create("image")
+            serial = client.send(wire.BUILD_KERNELS, wire.field(1, "cpu"), [image])
+            os.close(image)
+            return serial
+        build(attacker)
+        time.sleep(0.5)
+        refused = victim.answer(build(victim))
+        self.assertEqual(refused[0], wire.R_FAILURE)
+        self.assertIn("another client", failure(refused)[1])
+        attacker.close()  # ends its build
+        again = self.user(machine, ATTACKER)
+        self.assertTrue(eventually(lambda: "another user waits" in failure(again.answer(build(again)))[1], 20, 0.2))
+        build(victim)
+        self.assertTrue(eventually(lambda: "another client" in failure(again.answer(build(again)))[1], 20, 0.2))
+        victim.close()
+        spent = [line for line in again.text(wire.QUERY, wire.message(f1=10)).splitlines()
+                 if line.startswith("hacd_user_device_seconds_total") and f'"{ATTACKER}"' in line]
+        self.assertGreater(float(spent[0].split()[-1]), 0.1)
+
+
+class Requests(AttackTest):
+    def test_long_requests_count(self):
+        """L4: what hacd keeps of the requests of jobs that wait for their input."""
+        machine, _ = self.shared(config={"pool_memory_per_user": "4MiB"})
+        client = self.user(machine, ATTACKER)
+        select = ", ".join(f"sum(a * {i}) as s{i}" for i in range(200))
+        compiled = wire.compiled_query("schema=a:i64", f"select={select}", "kind=2", "header=0", "skip=0", "output=0",
+                                       "where=", "group_by=", "order_by=")
+        query = wire.query([], schema="a:i64", kind=2, compiled=compiled) + wire.field(4, 1)
+        self.assertGreater(len(query), 8000)
+        answers = [client.ask(wire.SUBMIT_QUERY, query) for _ in range(1000)]
+        n = sum(what == wire.R_ACCEPTED for what, _ in answers)
+        self.assertIn("MiB of memory", failure(answers[-1])[1])
+        self.assertLessEqual(n * len(query), 4 * MIB)
+        self.assertGreater(n * len(query), 3 * MIB)
+
+
 class LongTasks(AttackTest):
     """H3: the client of a graph of sub-operators said how finely its tasks are cut and how much work they are, so others waited
     for a task of a minute or of hours."""

@@ -117,6 +117,9 @@ static hac_status fill(hac_submission *from, hacd_job *job, const Hac__Client__J
     hac_status status = take_options(job, options, err);
     if (status == HAC_OK)
         status = job->kind->fill(from, job, err);
+    /* What the job keeps of its request: queries are long. Sorts have charged their input. */
+    if (status == HAC_OK && job->charged_inline == 0)
+        status = hacd_job_charge_inline(job, from->frame->body_bytes, err);
     return status == HAC_OK ? hac_admission_check(job, &from->session->retry_seconds, err) : status;
 }
 
