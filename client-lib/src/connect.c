@@ -131,6 +131,8 @@ hac_status hac_client_connect(const hac_connect_options *options, hac_client **r
         return status != HAC_OK ? status : connect_existing(path, -1, known.software, ret_client, err);
     }
     int socket = -1;
+    if (geteuid() == 0 && hac_socket_connect(HAC_ADMIN_SOCKET, true, &socket, NULL) == HAC_OK)
+        return connect_existing(HAC_ADMIN_SOCKET, socket, known.software, ret_client, err);
     if (hac_socket_connect(HAC_SYSTEM_SOCKET, true, &socket, NULL) != HAC_OK)
         return connect_private(&known, ret_client, err);
     return connect_existing(HAC_SYSTEM_SOCKET, socket, known.software, ret_client, err);

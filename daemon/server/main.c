@@ -20,6 +20,7 @@
 #include "server.h"
 
 #define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
+#define ADMIN_NAME       "admin"
 #define HEAP_KEPT        ((size_t)512 << 10)
 
 static void usage(FILE *out)
@@ -302,23 +303,59 @@ static hac_status listen_at(const char *path, int *ret, hac_error *err)
     return HAC_OK;
 }
 
-/* The service manager passes sockets from descriptor 3 on (sd_listen_fds(3)); hacd wants exactly one. The
- * variables are for this process only, so they are removed. */
-static hac_status activated_socket(int *ret, hac_error *err)
+/* Whether the service manager calls its `index`th socket `name`. */
+static bool is_named(const char *names, int index, const char *name)
+{
+    for (; names != NULL && index > 0; index--) {
+        names = strchr(names, ':');
+        names += names != NULL;
+    }
+    size_t length = strlen(name);
+    return names != NULL && strncmp(names, name, length) == 0 &&
+           (names[length] == ':' || names[length] == '\0');
+}
+
+/* The service manager passes sockets from descriptor 3 on (sd_listen_fds(3)): the one for everybody, and
+ * that of hacd-admin.socket, in any order. */
+static hac_status take_activated(hac_server_options *o, const char *count, const char *names, hac_error *err)
+{
+    bool two = strcmp(count, "2") == 0;
+    int admin = two && is_named(names, 0, ADMIN_NAME) ? 0 : two && is_named(names, 1, ADMIN_NAME) ? 1 : -1;
+    if (strcmp(count, "1") != 0 && admin < 0)
+        return hac_fail(err, HAC_INVALID,
+                        "LISTEN_FDS=%s: the socket that hacd.socket listens at is wanted, and that of "
+                        "hacd-admin.socket, if any",
+                        count);
+    o->listener = LISTEN_FDS_START + (admin == 0);
+    o->admin_listener = admin >= 0 ? LISTEN_FDS_START + admin : -1;
+    hac_status status = check_listener(o->listener, "LISTEN_FDS", err);
+    return status == HAC_OK && admin >= 0 ? check_listener(o->admin_listener, "LISTEN_FDS", err) : status;
+}
+
+/* The variables are for this process only, so they are removed. */
+static hac_status activated_sockets(hac_server_options *o, hac_error *err)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
     bool ours = pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid();
-    hac_status status = HAC_NOT_FOUND;
-    if (ours && strcmp(count, "1") != 0)
-        status = hac_fail(err, HAC_INVALID,
-                          "LISTEN_FDS=%s: one socket is wanted, the one that hacd.socket listens at", count);
-    else if (ours)
-        status = check_listener(LISTEN_FDS_START, "LISTEN_FDS", err);
-    if (status == HAC_OK)
-        *ret = LISTEN_FDS_START;
+    hac_status status = ours ? take_activated(o, count, getenv("LISTEN_FDNAMES"), err) : HAC_NOT_FOUND;
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
+    return status;
+}
+
+/* The socket for administrators lies beside the one for everybody. Only hacd's user and root can connect: the
+ * umask leaves nothing to others before the mode is set. */
+static hac_status listen_for_administrators(const char *path, hac_server_options *o, hac_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    int n = snprintf(o->admin_path, sizeof o->admin_path, "%.*s%s",
+                     slash != NULL ? (int)(slash - path) + 1 : 0, path, ADMIN_NAME ".sock");
+    if (n < 0 || (size_t)n >= sizeof o->admin_path)
+        return hac_fail(err, HAC_INVALID, "the path of the socket for administrators is too long");
+    hac_status status = listen_at(o->admin_path, &o->admin_listener, err);
+    if (status == HAC_OK && chmod(o->admin_path, 0600) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot change the mode of %s", o->admin_path);
     return status;
 }
 
@@ -331,9 +368,14 @@ static hac_status find_listener(const hacd_arguments *args, hac_server_options *
         o->listener = args->listen_fd;
         return check_listener(args->listen_fd, "--listen-fd", err);
     }
-    hac_status status = activated_socket(&o->listener, err);
+    hac_status status = activated_sockets(o, err);
     o->activated = status == HAC_OK;
-    return status == HAC_NOT_FOUND ? listen_at(path, &o->listener, err) : status;
+    if (status != HAC_NOT_FOUND)
+        return status;
+    status = listen_at(path, &o->listener, err);
+    if (status == HAC_OK && !args->private_daemon)
+        status = listen_for_administrators(path, o, err);
+    return status;
 }
 
 /* ---- start -------------------------------------------------------------------------------------------- */
@@ -410,7 +452,7 @@ int main(int argc, char **argv)
 {
     hacd_arguments args;
     hac_error err = HAC_ERROR_NONE;
-    static hac_server_options options = {.listener = -1, .scratch_lock = -1};
+    static hac_server_options options = {.listener = -1, .admin_listener = -1, .scratch_lock = -1};
     int usage_error = parse_arguments(argc, argv, &args);
     if (usage_error != 0)
         return usage_error;

@@ -143,13 +143,16 @@ static hac_status handle_append_split(hac_session *session, const Hac__Client__R
     return hacd_job_splits_append(&from, err);
 }
 
-/* Root and hacd's own user may. A private daemon's user is hacd's own user. */
+/* Who came through the socket for administrators may, and hacd's own user. A private daemon's user is
+ * hacd's own user. */
 static hac_status may_administer(hac_session *session, const char *what, hac_error *err)
 {
     if (hac_user_is_administrator(session->user))
         return HAC_OK;
     session->retry_seconds = 0;
-    return hac_fail(err, HAC_REFUSED, "%s is for root and the service's own user", what);
+    return hac_fail(err, HAC_REFUSED,
+                    "%s is for administrators: root through /run/hac/admin.sock, and the service's own user",
+                    what);
 }
 
 static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,
@@ -402,7 +405,7 @@ static hac_status find_job(const hac_session *session, uint64_t id, hacd_job **r
             "there is no job %llu: this hacd never had a job of that number, and knows no jobs of a hacd "
             "before it (--receipt keeps what a job did)",
             (unsigned long long)id);
-    if (job == NULL || (job->user != session->user && session->user->uid != 0))
+    if (job == NULL || (job->user != session->user && !hac_user_is_administrator(session->user)))
         return hac_fail(err, HAC_NOT_FOUND, "there is no job %llu; `hacctl jobs` lists yours",
                         (unsigned long long)id);
     *ret = job;
@@ -450,9 +453,9 @@ static hac_status answer(const hac_session *session, const Hac__Client__Query *q
     case HAC__CLIENT__TOPIC__TOPIC_STATUS:
         return hac_status_json_status(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_DEVICES:
-        return hac_status_json_devices(server, session->user->uid, ret, ret_bytes, err);
+        return hac_status_json_devices(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_JOBS:
-        return hac_status_json_jobs(server, session->user->uid, ret, ret_bytes, err);
+        return hac_status_json_jobs(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_MODELS:
         return hac_status_json_models(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_METRICS:

@@ -105,6 +105,7 @@ static void on_tick(uv_timer_t *timer)
         hac_sessions_check(&server->sessions);
     hac_log_report(false);
     hac_listener_start(&server->listener);
+    hac_listener_start(&server->admin_listener);
     tell_status(server);
     hac_jobs_kick(&server->jobs); /* back-offs may have ended */
     hac_shutdown_consider(server);
@@ -338,7 +339,11 @@ static hac_status init_loop(hac_server *server, hac_error *err)
     hac_status status = hac_service_manager_new(loop, &server->notify, err);
     if (status != HAC_OK)
         return status;
-    status = hac_listener_init(&server->listener, loop, server->options.listener, &server->sessions, err);
+    status =
+        hac_listener_init(&server->listener, loop, server->options.listener, false, &server->sessions, err);
+    if (status == HAC_OK)
+        status = hac_listener_init(&server->admin_listener, loop, server->options.admin_listener, true,
+                                   &server->sessions, err);
     if (status != HAC_OK)
         return status;
     server->tick.data = server->prepare.data = server;
@@ -408,6 +413,7 @@ void hac_server_close(hac_server *server)
     deinit(server);
     hac_log_report(true);
     hac_close(server->options.listener);
+    hac_close(server->options.admin_listener);
     free(server);
 }
 

@@ -56,8 +56,16 @@ class Service:
                                          config_path], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=self.log_file, stderr=self.log_file, cwd="/")
         test.addCleanup(self.stop, test)
-        test.assertTrue(eventually(self.socket.exists), self.log())
+        test.assertTrue(eventually(self.listens), self.log())
         os.chmod(self.socket, 0o666)
+
+    def listens(self):
+        """Between bind and listen the path is there, and connections are refused."""
+        try:
+            wire.Client(self.socket, False).close()
+        except OSError:
+            return False
+        return True
 
     def log(self):
         return (self.root / "log").read_text(encoding="utf-8")
@@ -380,7 +388,47 @@ class Identity(AttackTest):
             done = subprocess.run([*as_user(ATTACKER), HACCTL, "--socket", service.socket, *words], capture_output=True,
                                   text=True, check=False, cwd="/", stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, 4, done)
-            self.assertIn("is for root and the service's own user", done.stderr)
+            self.assertIn("is for administrators", done.stderr)
+
+
+class Administration(AttackTest):
+    """Root in a container without a user namespace is root here, too: it administers nothing at the socket for everybody."""
+
+    def jobs(self, client):
+        return {job["user"] for job in json.loads(client.text(wire.QUERY, wire.message(f1=JOBS)))["jobs"]}
+
+    def test_root_is_a_user(self):
+        service = Service(self, "result_expiry: 120s\n")
+        victim, root = self.connect(service, VICTIM), self.connect(service, 0)
+        job = victim.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(400), options=DETACH + ACKNOWLEDGE))[1][1][0]
+        victim.ask(wire.WAIT, wire.field(1, job))
+        self.assertEqual(self.jobs(root), set())
+        for what, body in ((wire.RESULT, wire.field(1, job)), (wire.RELEASE, wire.field(1, job)), (wire.CANCEL, wire.field(1, job)),
+                           (wire.DRAIN, b""), (wire.RELOAD, b"")):
+            self.assertEqual(root.ask(what, body)[0], wire.R_FAILURE, what)
+        self.assertEqual(victim.ask(wire.RESULT, wire.field(1, job))[0], wire.R_DONE)
+
+    def test_socket_for_administrators(self):
+        service = Service(self, "result_expiry: 120s\n")
+        path = service.root / "admin.sock"
+        self.assertEqual((path.stat().st_uid, path.stat().st_mode & 0o777), (SERVICE, 0o600))
+        victim = self.connect(service, VICTIM)
+        job = victim.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(400), options=DETACH + ACKNOWLEDGE))[1][1][0]
+        victim.ask(wire.WAIT, wire.field(1, job))
+        service.socket, everybody = path, service.socket
+        with self.assertRaises(PermissionError):
+            User(service, ATTACKER).connect()
+        admin = self.connect(service, 0)
+        self.assertEqual(self.jobs(admin), {VICTIM})
+        self.assertEqual(admin.ask(wire.RELOAD, b"")[0], wire.R_OK)
+        self.assertEqual(admin.ask(wire.RELEASE, wire.field(1, job))[0], wire.R_OK)
+        self.assertIn('user="0-admin"', admin.text(wire.QUERY, wire.message(f1=10)))
+        for socket, code in ((everybody, 4), (path, 0)):
+            done = subprocess.run([HACCTL, "--socket", socket, "reload"], capture_output=True, text=True, check=False, cwd="/",
+                                  stdin=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, code, done)
+        self.assertEqual(admin.ask(wire.DRAIN, b"")[0], wire.R_OK)
+        self.assertTrue(eventually(lambda: not path.exists()))
 
 
 class Shown(AttackTest):

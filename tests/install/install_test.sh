@@ -26,7 +26,7 @@ mkdir -m 700 "$XDG_RUNTIME_DIR"
 DESTDIR=$base/staged cmake --install "$build" >"$base/log" || { cat "$base/log"; exit 1; }
 mount -t overlay -o "lowerdir=$base/staged$prefix:$prefix" none "$prefix" 2>/dev/null || skip "no overlay"
 
-for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd.service lib/systemd/system/hacd.socket \
+for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd.service lib/systemd/system/hacd.socket lib/systemd/system/hacd-admin.socket \
     lib/systemd/user/hacd.service lib/sysusers.d/hac.conf lib/tmpfiles.d/hac.conf include/hac/hac.h \
     share/hac/profiles/10-pocl.yaml share/man/man1/hacctl.1; do
     [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }

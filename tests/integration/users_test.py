@@ -246,7 +246,7 @@ class Limits(UsersTest):
         machine, _ = self.shared(config={"max_jobs_per_user": "3", "pool_memory_per_user": "64MiB", "result_expiry": "30s"})
         client = self.user(machine, FIRST_UID)
         for what, body, says in ((wire.BUFFER_ALLOC, wire.message(f1=200 << 20), "200 MiB alone would exceed"),
-                                 (wire.DRAIN, b"", "drain is for root"), (wire.RELOAD, b"", "reload is for root")):
+                                 (wire.DRAIN, b"", "drain is for administrators"), (wire.RELOAD, b"", "reload is for administrators")):
             code, message, hint = failure(client.ask(what, body))
             self.assertEqual((code, hint), (4, 0), message)
             self.assertIn(says, message)

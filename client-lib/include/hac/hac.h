@@ -83,19 +83,18 @@ typedef struct hac_connect_options {
         sizeof(hac_connect_options), NULL, 0, NULL, NULL, NULL                                               \
     }
 
-/*
- * Connects to a daemon. If there is no system daemon (/run/hac/hacd.sock), a private daemon is started for
- * this user, with a socket at $XDG_RUNTIME_DIR/hac/hacd.sock or in a directory of mode 0700 below /tmp. The
- * private daemon exits when idle, logs to $XDG_STATE_HOME/hac/hacd.log, and inherits only a few environment
- * variables. A daemon named by `socket` or $HAC_SOCKET is never started. hacd is looked for in $HAC_LIBEXEC;
- * without it in the libexec folder of this library's own installation or build tree, wherever that is, then
- * of the configured prefix. options may be NULL.
+/* Connects to a daemon. If there is no system daemon (/run/hac/hacd.sock, for root /run/hac/admin.sock), a
+ * private daemon is started for this user, with a socket at $XDG_RUNTIME_DIR/hac/hacd.sock or in a
+ * directory of mode 0700 below /tmp. The private daemon exits when idle, logs to
+ * $XDG_STATE_HOME/hac/hacd.log, and inherits only a few environment variables. A daemon named by `socket`
+ * or $HAC_SOCKET is never started. hacd is looked for in $HAC_LIBEXEC; without it in the libexec folder of
+ * this library's own installation or build tree, wherever that is, then of the configured prefix. options
+ * may be NULL.
  *
- * HAC_NO_DAEMON: there is no daemon, the daemon has another protocol version (the message names both), or the
- * named socket is of another kind. HAC_REFUSED: the directory of the private socket, or its listener, cannot
- * be trusted; this user may not connect; nobody accepts the connection; or hacd takes no more connections of
- * this user. No other daemon is started in these cases.
- */
+ * HAC_NO_DAEMON: there is no daemon, the daemon has another protocol version (the message names both), or
+ * the named socket is of another kind. HAC_REFUSED: the directory of the private socket, or its listener,
+ * cannot be trusted; this user may not connect; nobody accepts the connection; or hacd takes no more
+ * connections of this user. No other daemon is started in these cases. */
 HAC_API HAC_MUST_USE hac_status hac_client_connect(const hac_connect_options *options,
                                                    hac_client **ret_client, hac_error *err);
 HAC_API void hac_client_free(hac_client *client);

@@ -477,9 +477,9 @@ static void user_resources(const hac_user *user, double *ret_used, double *ret_l
 
 static void add_user(const family *f, const hac_user *user, hac_metric_family which)
 {
-    char uid[16];
+    char uid[24];
     double used[N_RESOURCES], limits[N_RESOURCES];
-    snprintf(uid, sizeof uid, "%u", (unsigned)user->uid);
+    snprintf(uid, sizeof uid, "%u%s", (unsigned)user->uid, user->administers ? "-admin" : "");
     const label who = {"user", uid};
     user_resources(user, used, limits);
     if (which == HAC_METRIC_USER_MEMORY) {

@@ -386,9 +386,10 @@ static void pause_sessions(hac_server *server, bool pause)
         hac_channel_pause(session->channel, pause);
     if (pause) {
         hac_listener_pause(&server->listener);
+        hac_listener_pause(&server->admin_listener);
     } else {
-        server->listener.paused = false;
-        hac_listener_start(&server->listener);
+        hac_listener_resume(&server->listener);
+        hac_listener_resume(&server->admin_listener);
     }
 }
 

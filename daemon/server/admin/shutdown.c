@@ -80,8 +80,8 @@ void hac_shutdown_now(hac_server *server)
     if (server->probe != NULL)
         hac_child_kill(server->probe);
     hac_metrics_http_stop(server);
-    uv_poll_stop(&server->listener.poll);
-    hac_close_handle((uv_handle_t *)&server->listener.poll, NULL);
+    hac_listener_deinit(&server->listener);
+    hac_listener_deinit(&server->admin_listener);
     hac_close_handle((uv_handle_t *)&server->tick, NULL);
     hac_close_handle((uv_handle_t *)&server->executors.watch, NULL);
     hac_close_handle((uv_handle_t *)&server->deadlines.timer, NULL);
@@ -97,6 +97,10 @@ void hac_shutdown_drain(hac_server *server, const char *why)
     server->jobs.draining = true;
     server->drain_deadline_ns = hac_now_ns() + (uint64_t)(server->config.drain_deadline * 1e9);
     hac_service_manager_stopping(server->notify, server->config.drain_deadline + GOING_SECONDS);
+    if (server->options.activated)
+        hac_listener_close(&server->admin_listener);
+    else if (server->options.admin_path[0] != '\0')
+        unlink(server->options.admin_path);
     if (server->options.activated) /* they would be refused here; the next hacd serves them */
         hac_listener_close(&server->listener);
     /* if it fails, it is tried again at each tick: clients would wait at a dead socket */

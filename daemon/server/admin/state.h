@@ -34,8 +34,9 @@ typedef struct hac_server_options {
     bool private_daemon; /* exits when idle, or when its socket path is gone */
     bool activated;      /* the service manager owns the socket: its path is never unlinked */
     int listener;        /* listening socket; owned by the server */
+    int admin_listener;  /* the one for administrators, or -1; owned by the server */
     int scratch_lock;    /* of the scratch directory; owned by the server */
-    char socket_path[PATH_MAX];
+    char socket_path[PATH_MAX], admin_path[PATH_MAX];
     char state_directory[PATH_MAX], cache_directory[PATH_MAX], scratch_directory[PATH_MAX];
     char executor_program[PATH_MAX];
     char config_path[PATH_MAX]; /* hacd.yaml; "": none */
@@ -61,7 +62,7 @@ struct hac_server {
     hac_decoder *client_decoder, *child_decoder;
     hac_deferred_close *closer;
 
-    hac_listener listener;
+    hac_listener listener, admin_listener;
     ino_t socket_inode; /* of the socket's path, so that hacd does not unlink another daemon's socket */
     uv_timer_t tick;    /* four times a second */
     hac_deadlines deadlines;

@@ -82,11 +82,11 @@ static void add_executors(hac_text *t, const hac_server *server, uint32_t index)
 }
 
 /* The running task, not one that is queued. */
-static void add_running(hac_text *t, const hac_executor *executor, uid_t uid)
+static void add_running(hac_text *t, const hac_executor *executor, const hac_user *viewer)
 {
     const hac_dispatch *first = hac_container_of(executor->in_flight.next, hac_dispatch, link);
     const hacd_job *job = first->job;
-    if (job->user->uid != uid && uid != 0)
+    if (job->user != viewer && !hac_user_is_administrator(viewer))
         return;
     hac_json_open(t, NULL, '{');
     hac_json_unsigned(t, "job", job->id);
@@ -96,7 +96,7 @@ static void add_running(hac_text *t, const hac_executor *executor, uid_t uid)
 }
 
 /* Seconds in tasks since hacd started, including the running ones, and what is running. */
-static void add_work(hac_text *t, const hac_server *server, uint32_t index, uid_t uid)
+static void add_work(hac_text *t, const hac_server *server, uint32_t index, const hac_user *viewer)
 {
     double busy = server->devices.items[index]->busy_seconds;
     hac_json_open(t, "running", '[');
@@ -106,7 +106,7 @@ static void add_work(hac_text *t, const hac_server *server, uint32_t index, uid_
             executor->state != HAC_EXECUTOR_READY)
             continue;
         busy += hac_seconds_since(executor->busy_since_ns);
-        add_running(t, executor, uid);
+        add_running(t, executor, viewer);
     }
     hac_json_close(t, ']');
     hac_json_number(t, "busy_seconds", busy);
@@ -139,7 +139,7 @@ static void add_device_lists(hac_text *t, const hac_server *server, uint32_t ind
     hac_json_close(t, ']');
 }
 
-static void add_device(hac_text *t, const hac_server *server, uint32_t index, uid_t uid)
+static void add_device(hac_text *t, const hac_server *server, uint32_t index, const hac_user *viewer)
 {
     const hac_server_device *device = server->devices.items[index];
     hac_json_open(t, NULL, '{');
@@ -163,20 +163,20 @@ static void add_device(hac_text *t, const hac_server *server, uint32_t index, ui
     hac_json_number(t, "slowdown", device->config.slowdown);
     add_capability(t, server, device);
     add_executors(t, server, index);
-    add_work(t, server, index, uid);
+    add_work(t, server, index, viewer);
     add_device_lists(t, server, index);
     hac_json_close(t, '}');
 }
 
-hac_status hac_status_json_devices(const hac_server *server, uid_t uid, char **ret, size_t *ret_bytes,
-                                   hac_error *err)
+hac_status hac_status_json_devices(const hac_server *server, const hac_user *viewer, char **ret,
+                                   size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "devices", '[');
     for (uint32_t i = 0; i < server->devices.count; i++)
         if (!server->devices.items[i]->retired)
-            add_device(&t, server, i, uid);
+            add_device(&t, server, i, viewer);
     hac_json_close(&t, ']');
     hac_json_string(&t, "problem", server->devices.problem[0] != '\0' ? server->devices.problem : NULL);
     hac_json_close(&t, '}');
@@ -234,15 +234,15 @@ static void add_job_members(hac_text *t, const hacd_job *job)
                     job->state == HAC_JOB_DONE || job->message[0] == '\0' ? NULL : job->message);
 }
 
-hac_status hac_status_json_jobs(const hac_server *server, uid_t uid, char **ret, size_t *ret_bytes,
-                                hac_error *err)
+hac_status hac_status_json_jobs(const hac_server *server, const hac_user *viewer, char **ret,
+                                size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "jobs", '[');
     const hacd_job *job = NULL;
     hac_list_for_each (job, &server->jobs.list, hacd_job, link) {
-        if (job->user->uid != uid && uid != 0)
+        if (job->user != viewer && !hac_user_is_administrator(viewer))
             continue;
         hac_json_open(&t, NULL, '{');
         add_job_members(&t, job);

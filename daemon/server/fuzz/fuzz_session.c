@@ -125,7 +125,7 @@ static void connect_client(world *w, unsigned client, bool greets)
         return;
     need(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
     w->clients[client] = pair[0];
-    hac_session_accept(&w->server->sessions, pair[1]);
+    hac_session_accept(&w->server->sessions, pair[1], false);
     if (greets)
         greet(w, client);
 }
@@ -273,6 +273,7 @@ static void world_begin(world *w)
                  .foreign = {page, ends[0], ends[1], open("/dev/null", O_RDWR | O_CLOEXEC)}};
     hac_server_options own = options;
     own.listener = listener();
+    own.admin_listener = -1;
     need(hac_server_open(&own, &w->server, NULL) == HAC_OK);
     turn(w);
     turn(w);

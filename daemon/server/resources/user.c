@@ -31,11 +31,11 @@ void hac_users_deinit(hac_users *users)
         assert(users->held[slot] == 0 && users->holders[slot] == 0);
 }
 
-hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *err)
+hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret, hac_error *err)
 {
     hac_user *user = NULL;
     hac_list_for_each (user, &users->list, hac_user, link) {
-        if (user->uid == uid) {
+        if (user->uid == uid && user->administers == administers) {
             user->references++;
             *ret = user;
             return HAC_OK;
@@ -46,6 +46,7 @@ hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *
         return hac_fail_no_memory(err);
     user->users = users;
     user->uid = uid;
+    user->administers = administers;
     snprintf(user->learner, sizeof user->learner, "%u", (unsigned)uid);
     user->references = 1;
     user->limits = users->limits;
@@ -208,7 +209,7 @@ void hac_user_release(hac_user *user, hacd_slot slot, uint64_t amount)
 
 bool hac_user_is_administrator(const hac_user *user)
 {
-    return user->uid == 0 || user->uid == geteuid();
+    return user->administers || user->uid == geteuid();
 }
 
 const char *hac_user_learner(const hac_user *user)

@@ -43,6 +43,8 @@ struct hac_user {
     hac_link link; /* in hac_users.list */
     hac_users *users;
     uid_t uid;
+    /* connected through the socket for administrators: an account of its own, beside the one of that uid */
+    bool administers;
     char learner[12]; /* the uid as text */
     gid_t *groups;    /* as the kernel reported at the last connect */
     size_t n_groups;
@@ -95,8 +97,10 @@ void hac_users_init(hac_users *users, const uint64_t total[HAC_SLOTS], const hac
 /* Asserts that nothing is held any more. */
 void hac_users_deinit(hac_users *users);
 
-/* Returns the user of that uid with one more reference, and creates it if necessary. */
-HAC_MUST_USE hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *err);
+/* Returns the user of that uid with one more reference, and creates it if necessary. `administers`: through
+ * the socket for administrators. */
+HAC_MUST_USE hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret,
+                                     hac_error *err);
 /* Takes ownership of `groups`. */
 void hac_user_set_groups(hac_user *user, gid_t *groups, size_t n_groups);
 void hac_user_ref(hac_user *user);
@@ -119,7 +123,8 @@ uint64_t hac_user_available(const hac_user *user, hacd_slot slot, uint64_t own, 
 
 /* Whether the user may connect at all. */
 bool hac_user_has_access(const hac_user *user);
-/* Whether the user is root, or hacd runs as this user. */
+/* Whether the user came through the socket for administrators, or hacd runs as this user. Root is a user like
+ * any other: in a container without a user namespace, everybody may be root. */
 bool hac_user_is_administrator(const hac_user *user);
 /* The suffix of the user's own performance models (hac_ops_spec.learner). Figures that depend on what a
  * client claims go into these models, so that they do not change the predictions of others. NULL for

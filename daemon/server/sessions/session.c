@@ -91,11 +91,11 @@ static void on_lost(void *context, const char *reason)
 
 /* The account of the user that connects, with the limits that the configuration sets for the user and their
  * groups. */
-static hac_status find_user(hac_sessions *sessions, int socket, const struct ucred *peer, hac_user **ret,
-                            hac_error *err)
+static hac_status find_user(hac_sessions *sessions, int socket, const struct ucred *peer, bool administers,
+                            hac_user **ret, hac_error *err)
 {
     size_t n_groups = 0;
-    hac_status status = hac_user_get(sessions->users, peer->uid, ret, err);
+    hac_status status = hac_user_get(sessions->users, peer->uid, administers, ret, err);
     if (status != HAC_OK)
         return status;
     gid_t *groups = hac_peer_groups(socket, peer->gid, &n_groups);
@@ -104,7 +104,8 @@ static hac_status find_user(hac_sessions *sessions, int socket, const struct ucr
     return HAC_OK;
 }
 
-static hac_status session_new(hac_sessions *sessions, int socket, hac_session **ret, hac_error *err)
+static hac_status session_new(hac_sessions *sessions, int socket, bool administers, hac_session **ret,
+                              hac_error *err)
 {
     static const hac_channel_events events = {on_frame, on_lost, may_serve};
     hac_autoclose int owned = socket;
@@ -119,7 +120,7 @@ static hac_status session_new(hac_sessions *sessions, int socket, hac_session **
     hac_list_init(&session->texts);
     session->pid = peer.pid;
     session->number = ++sessions->n_accepted;
-    status = find_user(sessions, owned, &peer, &session->user, err);
+    status = find_user(sessions, owned, &peer, administers, &session->user, err);
     if (status == HAC_OK)
         status = hac_channel_open(sessions->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH,
                                   &events, session, (hac_fd_owner){sessions->closer, session->user->uid},
@@ -137,7 +138,7 @@ static hac_status session_new(hac_sessions *sessions, int socket, hac_session **
     return HAC_OK;
 }
 
-/* Root and the service's own user administer hacd, whatever the limits say about their jobs. */
+/* Administrators and the service's own user have access, whatever the limits say about their jobs. */
 static bool has_access(const hac_session *session)
 {
     const hac_user *user = session->user;
@@ -213,11 +214,11 @@ static hac_status keep_text(hac_session *session, uint64_t serial, const char *t
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-void hac_session_accept(hac_sessions *sessions, int socket)
+void hac_session_accept(hac_sessions *sessions, int socket, bool administers)
 {
     hac_session *session = NULL;
     hac_error err = HAC_ERROR_NONE;
-    if (session_new(sessions, socket, &session, &err) != HAC_OK) {
+    if (session_new(sessions, socket, administers, &session, &err) != HAC_OK) {
         sessions->metrics->refused_connections[HAC_REFUSAL_ERROR]++;
         hac_log_record(HAC_LOG_WARNING, HAC_EVENT_CONNECTION_REFUSED, NULL, "%s", err.message);
         return;

@@ -68,8 +68,9 @@ struct hac_session {
     size_t n_handles, handles_capacity;
 };
 
-/* Takes ownership of an accepted socket. Refuses a peer over its limit with a message. */
-void hac_session_accept(hac_sessions *sessions, int socket);
+/* Takes ownership of an accepted socket. Refuses a peer over its limit with a message. `administers`: the
+ * peer came through the socket for administrators. */
+void hac_session_accept(hac_sessions *sessions, int socket, bool administers);
 
 /* Ends the connection. Its jobs are cancelled unless detached; its buffers go back to the pool. */
 void hac_session_close(hac_session *session, const char *why);

@@ -52,7 +52,8 @@ bool hac_cli_system_refuses(const hac_cli *cli, char *why, size_t size)
     static const char system[] = "/run/hac/hacd.sock"; /* the path that <hac/hac.h> documents */
     const char *named = getenv("HAC_SOCKET");
     if (cli->client == NULL || cli->socket != NULL || (named != NULL && named[0] != '\0') ||
-        strcmp(hac_client_socket(cli->client), system) == 0)
+        strcmp(hac_client_socket(cli->client), system) == 0 ||
+        strcmp(hac_client_socket(cli->client), "/run/hac/admin.sock") == 0)
         return false;
     bool there = access(system, F_OK) == 0 || errno == EACCES, may = access(system, W_OK) == 0;
     if (!there)
