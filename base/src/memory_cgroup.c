@@ -198,16 +198,16 @@ uint64_t hac_memory_cgroup_available(const char *self, const char *root)
 
 uint64_t hac_pids_cgroup_available(const char *self, const char *root)
 {
-    uint64_t room = UINT64_MAX;
+    uint64_t capacity = UINT64_MAX;
     char text[TEXT_MAX];
     directory at;
     for (bool more = find_own(self, "pids", root, &at); more; more = go_up(&at)) {
         int64_t max = read_file(&at, "pids.max", text) ? read_number(text) : -1;
         int64_t now = max >= 0 && read_file(&at, "pids.current", text) ? read_number(text) : -1;
         uint64_t left = now < 0 ? UINT64_MAX : max > now ? (uint64_t)(max - now) : 0;
-        room = left < room ? left : room;
+        capacity = left < capacity ? left : capacity;
     }
-    return room;
+    return capacity;
 }
 
 int64_t hac_pids_cgroup_refusals(const char *self, const char *root)

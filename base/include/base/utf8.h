@@ -9,8 +9,8 @@
  * `bytes` bytes do not start with one. */
 size_t hac_utf8_sequence(const char *string, size_t bytes);
 
-/* Copies `s` (NULL: "") into `capacity` (> 0) bytes at `ret`, with a zero at the end. Leaves out characters that
- * do not fit whole; a byte that is not UTF-8 becomes '?'. `ret` may be `s`. Returns the length. */
+/* Copies `s` (NULL: "") into `capacity` (> 0) bytes at `ret`, with a zero at the end. Leaves out characters
+ * that do not fit whole; a byte that is not UTF-8 becomes '?'. `ret` may be `s`. Returns the length. */
 size_t hac_utf8_copy(char *ret, size_t capacity, const char *s);
 /* As hac_utf8_copy, and each control character becomes a space: also C1 controls and those that change the
  * direction of text. For names from outside (of files, of drivers) that go into a message or to a terminal.

@@ -23,7 +23,7 @@
 enum { HAC_FLAT_SLOTS = 8 }; /* fields of a table */
 
 typedef struct hac_flat {
-    uint8_t *data;     /* owned; the bytes in use are the last `used` ones of `capacity` */
+    uint8_t *data;         /* owned; the bytes in use are the last `used` ones of `capacity` */
     size_t capacity, used; /* after hac_flat_finish a multiple of 8 */
     bool broken;
     size_t table;                 /* where the open table began */
