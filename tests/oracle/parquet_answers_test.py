@@ -129,6 +129,9 @@ class Answers(SharedMachineTest):
         self.assertEqual(got, [str(v) for v in wanted[:5]])
         self.assertEqual(answered, pyarrow.parquet.ParquetFile(source).metadata.num_row_groups)
         self.assertEqual(self.ask("d.parquet", "min(c) as p, max(c) as q")[0], list(wanted[5:]))
+        # kernels would read the rows of chunks whose row groups are answered by another chunk
+        out = self.m.run("parquet", "query", "d.parquet", "--select", "min(a) as p, max(a) as q, count(b) as t", "--engine", "device")
+        self.assertEqual(out.out.decode().splitlines()[1], f"{wanted[0]},{wanted[1]},{wanted[4]}", out.err)
 
     def test_not_asked(self):
         """A filter, groups or another aggregate need the rows."""

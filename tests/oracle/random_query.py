@@ -13,8 +13,6 @@ import re
 from dataclasses import dataclass, replace
 
 OR, AND, NOT, COMPARE, CONCAT, ADD, MULTIPLY, UNARY, ATOM = range(1, 10)
-LOWER = "translate({}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
-UPPER = "translate({}, 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')"
 SQL_OF_KIND = {"i": "BIGINT", "u": "UBIGINT", "f32": "FLOAT", "f64": "DOUBLE", "b": "BOOLEAN", "d": "DATE",
                "t": "TIMESTAMP", "s": "VARCHAR", "y": "BLOB"}
 PLAIN = ("i", "u", "f32", "f64", "b", "d", "t")
@@ -518,7 +516,7 @@ class Generator:
             return self.call("concat", (a, b), "s", f"concat({a.sql}, {b.sql})")
         if pick < 0.5:
             a = self.expr("s", depth - 1)
-            name, sql = rng.choice((("lower", LOWER), ("upper", UPPER)))
+            name = rng.choice(("lower", "upper"))
             return self.call(name, (a,), "s", sql.format(a.sql))
         if pick < 0.6:
             a = self.expr("s", depth - 1)

@@ -131,13 +131,14 @@ typedef enum hac_compile_flag {
     HAC_COMPILED_NEEDS_F64 = 16,     /* the device must have 64-bit floats */
     HAC_COMPILED_NEEDS_ATOMICS = 32, /* a device that shares tables (SIMT) must have 64-bit atomics */
     HAC_COMPILED_GIVES_TEXT = 64,    /* a column of the result is text */
-    /* Why the query does not fit a device. If neither bit is set, it has strings, or decimals of more than 18
+    /* Why the query does not fit a device. If no such bit is set, it has strings, or decimals of more than 18
      * digits. */
     HAC_COMPILED_HOST_FUNCTION = 128,  /* a function whose bits differ from device to device */
     HAC_COMPILED_HOST_AGGREGATE = 256, /* an aggregate that only the host has */
     /* One task writes the result: it is a table, or Parquet whose row groups have a certain size in bytes. */
     HAC_COMPILED_ONE_RESULT = 512,
-    HAC_COMPILED_FIRST_ROWS = 1024 /* query.rows keeps the first rows of each chunk only */
+    HAC_COMPILED_FIRST_ROWS = 1024, /* query.rows keeps the first rows of each chunk only */
+    HAC_COMPILED_STATISTICS = 2048  /* Parquet's statistics may hold the answer; does not fit a device */
 } hac_compile_flag;
 
 /* What a task read from parquet; all 0 for other sources. Times are sums over all threads. */

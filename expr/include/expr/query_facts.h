@@ -23,4 +23,12 @@ HAC_MUST_USE hac_status hac_query_facts_read(const hac_query *query, hac_query_f
 #define HAC_FIRST_ROWS_MAX (UINT64_C(1) << 16)
 bool hac_query_wants_first(const hac_query *query);
 
+/* What a query wants of a column: whether values are null, the smallest, the largest. */
+enum { HAC_WANTS_NULLS = 1, HAC_WANTS_MIN = 2, HAC_WANTS_MAX = 4 };
+
+/* Whether the statistics of a source may hold all that the query asks for: numbers of rows, and count, min
+ * and max of columns, without filter and groups. If so, wants[i] gets the HAC_WANTS_… bits of the source's
+ * column i; `wants` has a byte for each column and may be NULL. */
+bool hac_query_statistics_answer(const hac_query *query, uint8_t *wants);
+
 #endif

@@ -19,6 +19,40 @@ static bool fits_device(const hac_query *q)
            q->aggregates && is_exact_everywhere(q);
 }
 
+static unsigned wants_of(hac_aggregate_function function)
+{
+    switch (function) {
+    case HAC_AGGREGATE_COUNT:
+        return HAC_WANTS_NULLS;
+    case HAC_AGGREGATE_MIN:
+        return HAC_WANTS_MIN;
+    case HAC_AGGREGATE_MAX:
+        return HAC_WANTS_MAX;
+    default:
+        return 0;
+    }
+}
+
+bool hac_query_statistics_answer(const hac_query *q, uint8_t *wants)
+{
+    if (!q->aggregates || q->n_keys > 0 || q->filter != NULL)
+        return false;
+    if (wants != NULL)
+        memset(wants, 0, q->columns.n_fields);
+    for (size_t i = 0; i < q->n_aggregates; i++) {
+        const hac_aggregate *a = &q->aggregate[i];
+        if (a->function == HAC_AGGREGATE_COUNT_ROWS)
+            continue;
+        int input = a->argument < 0 ? -1 : hac_program_output_input(q->rows, (size_t)a->argument);
+        unsigned wanted = wants_of(a->function);
+        if (input < 0 || wanted == 0)
+            return false;
+        if (wants != NULL)
+            wants[input] |= (uint8_t)wanted;
+    }
+    return true;
+}
+
 bool hac_query_wants_first(const hac_query *q)
 {
     return !q->aggregates && q->n_order > 0 && q->limit > 0 && q->limit <= HAC_FIRST_ROWS_MAX;
@@ -36,7 +70,9 @@ static uint64_t flags_of(const hac_query *q)
 {
     uint64_t flags = 0;
     flags |= q->aggregates ? HAC_COMPILED_AGGREGATES : 0;
-    flags |= fits_device(q) ? HAC_COMPILED_FITS_DEVICE : 0;
+    /* The chunk with a row group's first row answers for the group, and kernels would read the others. */
+    bool answered = q->source.format == HAC_INPUT_PARQUET && hac_query_statistics_answer(q, NULL);
+    flags |= answered ? HAC_COMPILED_STATISTICS : fits_device(q) ? HAC_COMPILED_FITS_DEVICE : 0;
     flags |= is_exact_everywhere(q) ? 0 : HAC_COMPILED_HOST_FUNCTION;
     flags |= hac_format_has_quotes(q->source.format) ? HAC_COMPILED_NEEDS_QUOTES : 0;
     flags |= uses_f64(q->filter) || uses_f64(q->rows) ? HAC_COMPILED_NEEDS_F64 : 0;

@@ -142,9 +142,10 @@ static bool is_exact(const hac_parquet_leaf *leaf, hac_parquet_slice bound, hac_
     static const uint8_t zeros[16];
     if (bound.data == NULL || exactness == INEXACT)
         return false;
-    if (leaf->physical == HAC_PARQUET_BYTE_ARRAY || leaf->physical == HAC_PARQUET_FIXED)
+    bool is_float = leaf->physical == HAC_PARQUET_FLOAT || leaf->physical == HAC_PARQUET_DOUBLE ||
+                    leaf->conversion == HAC_PARQUET_HALF;
+    if (!is_float && (leaf->physical == HAC_PARQUET_BYTE_ARRAY || leaf->physical == HAC_PARQUET_FIXED))
         return exactness == EXACT || leaf->conversion == HAC_PARQUET_BIG_ENDIAN;
-    bool is_float = leaf->physical == HAC_PARQUET_FLOAT || leaf->physical == HAC_PARQUET_DOUBLE;
     return !is_float ||
            (bound.bytes > 1 && bound.bytes <= sizeof zeros &&
             (memcmp(bound.data, zeros, bound.bytes - 1) != 0 || (bound.data[bound.bytes - 1] & 0x7f) != 0));

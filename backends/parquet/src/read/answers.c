@@ -14,6 +14,8 @@ bool hac_parquet_answers(const hac_parquet_file *file, size_t group, size_t leaf
     *ret = answer;
     if (chunk->why != NULL || l->type.kind == HAC_KIND_NONE || s->nulls > chunk->values)
         return false;
+    if (!answer.any && (s->min.data != NULL || s->max.data != NULL))
+        return false; /* where there are bounds there are values: the number of nulls is wrong */
     if (!answer.any || asked == 0)
         return true;
     bool min = (asked & HAC_PARQUET_ASK_MIN) != 0, max = (asked & HAC_PARQUET_ASK_MAX) != 0;

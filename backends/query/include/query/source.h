@@ -133,11 +133,9 @@ bool hac_source_rank(const hac_source *source, size_t column, bool descending, u
  * behind the cut may still be in batches. Copies what it needs. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_source_set_cut(hac_source *source, const hac_source_cut *cut, hac_error *err);
 
-/* What a query without keys and filter wants of a column, if that is all: hac_source_answer. */
-enum { HAC_WANTS_NULLS = 1, HAC_WANTS_MIN = 2, HAC_WANTS_MAX = 4 };
-
 /* Lets the source leave out rows for which it knows these results (row groups of a Parquet file, by their
- * statistics): wants[i] for column i of the query. Call it before the first batch. HAC_NO_MEMORY. */
+ * statistics): wants[i] for column i of the query, HAC_WANTS_… bits (expr/query_facts.h). Call it before the
+ * first batch. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_source_answer(hac_source *source, const uint8_t *wants, hac_error *err);
 /* After the last batch of a chunk: the results of the next rows that were left out. *ret has two rows, with
  * the smallest and the largest value of each column that is wanted, or null if there is none. *ret_rows is

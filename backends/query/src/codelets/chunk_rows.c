@@ -6,33 +6,9 @@
 #include <string.h>
 
 #include "expr/group_layout.h"
+#include "expr/query_facts.h"
 #include "query/codelets.h"
 #include "sources/query_machine.h"
-
-/* What the query wants of each column. False: more than a source may know without reading it. */
-static bool find_wants(const hac_query *query, uint8_t *ret)
-{
-    if (!query->aggregates || query->n_keys > 0 || query->filter != NULL)
-        return false;
-    memset(ret, 0, query->columns.n_fields);
-    for (size_t i = 0; i < query->n_aggregates; i++) {
-        const hac_aggregate *a = &query->aggregate[i];
-        int input = a->argument < 0 ? -1 : hac_program_output_input(query->rows, (size_t)a->argument);
-        if (a->function == HAC_AGGREGATE_COUNT_ROWS)
-            continue;
-        if (input < 0)
-            return false;
-        if (a->function == HAC_AGGREGATE_COUNT)
-            ret[input] |= HAC_WANTS_NULLS;
-        else if (a->function == HAC_AGGREGATE_MIN)
-            ret[input] |= HAC_WANTS_MIN;
-        else if (a->function == HAC_AGGREGATE_MAX)
-            ret[input] |= HAC_WANTS_MAX;
-        else
-            return false;
-    }
-    return true;
-}
 
 hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, hac_error *err)
 {
@@ -60,7 +36,7 @@ hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, 
 hac_status hac_chunk_rows_let_answer(hac_chunk_rows *rows, hac_error *err)
 {
     uint8_t wants[HAC_COLUMNS_MAX];
-    rows->answers = find_wants(rows->query, wants);
+    rows->answers = hac_query_statistics_answer(rows->query, wants);
     return rows->answers ? hac_source_answer(rows->source, wants, err) : HAC_OK;
 }
 
@@ -300,7 +276,8 @@ hac_status hac_chunk_rows_answer(hac_chunk_rows *r, uint64_t *ret_rows, uint64_t
     *ret_rows -= batch.rows;
     for (size_t c = 0; c < query->rows->n_outputs; c++) {
         const uint8_t *states = r->columns[c].states;
-        ret_nulls[c] = nulls[hac_program_output_input(query->rows, c)];
+        int input = hac_program_output_input(query->rows, c);
+        ret_nulls[c] = input < 0 ? 0 : nulls[input]; /* < 0: no aggregate uses this output */
         for (size_t i = 0; states != NULL && i < batch.rows; i++)
             ret_nulls[c] -= states[i] != HAC_ROW_OK;
     }

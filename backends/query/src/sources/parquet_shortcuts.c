@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/query_facts.h"
 #include "parquet_state.h"
 #include "query_machine.h"
 

@@ -75,6 +75,8 @@ static bool is_cpu(const hac_machine *machine, uint32_t index)
 
 static const char *why_host(uint64_t flags)
 {
+    if (flags & HAC_COMPILED_STATISTICS)
+        return "the statistics of Parquet files may hold the answer, and host codelets look there first";
     if (flags & HAC_COMPILED_HOST_AGGREGATE)
         return "an aggregate is none of count, sum, avg, min and max of numbers of up to 64 bits";
     return flags & HAC_COMPILED_HOST_FUNCTION
