@@ -335,14 +335,14 @@ static hac_status run(hac_cli *cli, const hac_args *args, const char *command, h
 
 hac_status hac_mpi_mapreduce(hac_cli *cli, const hac_args *args, hac_error *err)
 {
-    hac_cleanup(hac_query_request_clear) hac_query_request request = {.of_ranks = true};
+    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
     hac_status status = hac_query_request_parse(&request, "mapreduce", args, 0, err);
     return run(cli, args, "mapreduce", &request, status, err);
 }
 
 hac_status hac_mpi_parquet(hac_cli *cli, const hac_args *args, hac_error *err)
 {
-    hac_cleanup(hac_query_request_clear) hac_query_request request = {.of_ranks = true};
+    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
     hac_status status = hac_query_request_parquet(&request, "parquet query", args, 0, err);
     return run(cli, args, "parquet query", &request, status, err);
 }

@@ -517,7 +517,7 @@ class Generator:
         if pick < 0.5:
             a = self.expr("s", depth - 1)
             name = rng.choice(("lower", "upper"))
-            return self.call(name, (a,), "s", sql.format(a.sql))
+            return self.call(name, (a,), "s", f"{name}({a.sql})")
         if pick < 0.6:
             a = self.expr("s", depth - 1)
             name = rng.choice(("trim", "ltrim", "rtrim"))

@@ -23,6 +23,7 @@ typedef struct hac_args {
     size_t n_nulls;
     char **words; /* in argv, moved behind the options */
     size_t n_words;
+    bool of_rank; /* hac-mpi: mpirun gives each rank a pseudo-terminal that nobody looks at */
 } hac_args;
 
 /* Parses the options of `set` that stand before the first word. */

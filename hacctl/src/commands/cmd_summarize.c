@@ -327,7 +327,7 @@ static hac_status write_rows(hac_job_output *outputs, const hac_cell_table *tabl
 static hac_status open_output(const summary *s, hac_job_output *outputs, hac_result_form *ret_form,
                               hac_error *err)
 {
-    hac_status status = hac_result_form_choose(s->args, s->command, HAC_FORM_OF_CSV, true, ret_form, err);
+    hac_status status = hac_result_form_choose(s->args, s->command, HAC_FORM_OF_CSV, ret_form, err);
     if (status == HAC_OK && (*ret_form == HAC_FORM_OF_PARQUET || *ret_form == HAC_FORM_OF_ARROW))
         status = hac_fail(err, HAC_INVALID,
                           "%s: the result is text; say --output-format csv, json, tsv, markdown or table",

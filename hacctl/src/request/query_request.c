@@ -60,8 +60,7 @@ typedef struct hac_line {
 static hac_status choose_output(hac_query_request *request, const hac_line *line, hac_result_form otherwise,
                                 hac_error *err)
 {
-    hac_status status =
-        hac_result_form_choose(line->args, line->command, otherwise, !request->of_ranks, &request->form, err);
+    hac_status status = hac_result_form_choose(line->args, line->command, otherwise, &request->form, err);
     request->arrow_file = hac_result_form_is_file(line->args);
     request->options.result_format = hac_result_form_format(request->form);
     return status;

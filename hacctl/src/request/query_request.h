@@ -42,7 +42,6 @@ typedef struct hac_query_request {
     hac_sql *sql;               /* NULL: none */
     hac_result_form form;       /* of the result; options.result_format is what libhac is asked for */
     bool arrow_file;            /* an Arrow result is a file, not a stream */
-    bool of_ranks;              /* of hac-mpi: mpirun gives each rank a terminal that nobody looks at */
     bool finds_nothing;         /* pipe: a task has only a part of the input */
     bool all_columns;           /* all columns are written; the user gave no --select */
 } hac_query_request;

@@ -67,15 +67,15 @@ bool hac_result_form_fits(const char *path, const char *form)
 static bool is_for_terminal(const hac_args *args)
 {
     const char *path = args->values[HAC_OPT_OUTPUT];
-    return (path == NULL || strcmp(path, "-") == 0) && !hac_args_has(args, HAC_OPT_DETACH) &&
-           isatty(STDOUT_FILENO) == 1;
+    return !args->of_rank && (path == NULL || strcmp(path, "-") == 0) &&
+           !hac_args_has(args, HAC_OPT_DETACH) && isatty(STDOUT_FILENO) == 1;
 }
 
 hac_status hac_result_form_choose(const hac_args *args, const char *command, hac_result_form otherwise,
-                                  bool draws, hac_result_form *ret, hac_error *err)
+                                  hac_result_form *ret, hac_error *err)
 {
     const char *path = args->values[HAC_OPT_OUTPUT];
-    hac_result_form form = draws && is_for_terminal(args) ? HAC_FORM_OF_TABLE : otherwise;
+    hac_result_form form = is_for_terminal(args) ? HAC_FORM_OF_TABLE : otherwise;
     if (hac_args_has(args, HAC_OPT_OUTPUT_FORMAT))
         form = (hac_result_form)hac_args_choice(args, HAC_OPT_OUTPUT_FORMAT);
     else if (path != NULL && !hac_result_form_of_path(path, form, &form))

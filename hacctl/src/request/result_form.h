@@ -27,11 +27,11 @@ bool hac_result_form_is_made_here(hac_result_form form);
 /* Whether an Arrow result is a file, whose suffix is .arrow or .feather, and not a stream. */
 bool hac_result_form_is_file(const hac_args *args);
 
-/* Takes --output-format, else the suffix of -o; else, if `draws`, a table for standard output that is a
- * terminal, else `otherwise`. HAC_INVALID: the suffix promises a form that results cannot have, or --detach
+/* Takes --output-format, else the suffix of -o; else a table for standard output that is a terminal (but not
+ * that of a rank), else `otherwise`. HAC_INVALID: the suffix promises a form that results cannot have, or --detach
  * asks the daemon to keep a form that this process makes. `command` is for messages. */
 HAC_MUST_USE hac_status hac_result_form_choose(const hac_args *args, const char *command,
-                                               hac_result_form otherwise, bool draws, hac_result_form *ret,
+                                               hac_result_form otherwise, hac_result_form *ret,
                                                hac_error *err);
 
 /* The form that the path's suffix promises; `otherwise` if it promises none. False: one that results cannot
