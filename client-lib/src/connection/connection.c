@@ -15,6 +15,11 @@
 /* Set in the serials of requests whose response the client ignores. */
 #define TELL (UINT64_C(1) << 63)
 
+/* The kernel takes no more descriptors from this user (ETOOMANYREFS): other programs of the user have sent
+ * some that nobody has read yet. Sending is tried again for 5 s. */
+#define REFUSALS_MAX 500
+#define REFUSAL_MS   10
+
 enum { NAME_BYTES_MAX = 255 };
 
 /* ---- life ---- */
@@ -120,11 +125,12 @@ static hac_status fail_connection(hac_client *client, hac_error *err)
 
 /* ---- sending ---- */
 
-/* Waits until the socket is writable or readable, and processes responses that arrive. */
-static hac_status wait_for_room(hac_client *client, hac_error *err)
+/* Waits for `events` or until the socket is readable, at most `milliseconds` (-1: no limit), and processes
+ * responses that arrive. */
+static hac_status wait_for(hac_client *client, short events, int milliseconds, hac_error *err)
 {
-    struct pollfd p = {client->socket, POLLIN | POLLOUT, 0};
-    while (poll(&p, 1, -1) < 0)
+    struct pollfd p = {client->socket, (short)(POLLIN | events), 0};
+    while (poll(&p, 1, milliseconds) < 0)
         if (errno != EINTR)
             return hac_fail_errno(err, HAC_IO, errno, "cannot wait for hacd");
     if ((p.revents & ~POLLOUT) == 0)
@@ -136,7 +142,7 @@ static hac_status wait_for_room(hac_client *client, hac_error *err)
 static hac_status send_waiting(hac_client *client, uint8_t *frame, size_t bytes, const int *fds, size_t n_fds,
                                hac_error *err)
 {
-    for (;;) {
+    for (int refusals = 0;;) {
         hac_error local = HAC_ERROR_NONE;
         hac_status status = hac_client_check(client, err);
         if (status != HAC_OK)
@@ -144,15 +150,16 @@ static hac_status send_waiting(hac_client *client, uint8_t *frame, size_t bytes,
         status = hac_frame_send(client->socket, frame, bytes, fds, n_fds, &local);
         if (status == HAC_OK)
             return HAC_OK;
-        if (status == HAC_REFUSED || status == HAC_NO_MEMORY) /* the connection is unchanged */
+        bool again = status == HAC_REFUSED && refusals++ < REFUSALS_MAX;
+        if (!again && (status == HAC_REFUSED || status == HAC_NO_MEMORY)) /* the connection is unchanged */
             return hac_fail(err, status, "%s", local.message);
         if (status == HAC_NOT_FOUND && hac_client_receive(client, 0, NULL) == HAC_OK)
             continue; /* hacd closed the socket; earlier responses may tell why */
-        if (status != HAC_AGAIN) {
+        if (status != HAC_AGAIN && !again) {
             (void)fail_connection(client, &local);
             return hac_client_check(client, err);
         }
-        status = wait_for_room(client, err);
+        status = again ? wait_for(client, 0, REFUSAL_MS, err) : wait_for(client, POLLOUT, -1, err);
         if (status != HAC_OK)
             return status;
     }
