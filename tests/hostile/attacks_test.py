@@ -584,6 +584,8 @@ class Caches(AttackTest):
         """M7: without HOME, a driver would take the cache below /tmp that whoever came first has made."""
         if subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
             self.skipTest("no mount namespaces: NOT TESTED")
+        if str(HACCTL).startswith("/tmp/"):
+            self.skipTest("the build is below /tmp, which this test covers: NOT TESTED")
         command = ("mount -t tmpfs tmpfs /tmp && chmod 1777 /tmp && mkdir -m 0700 /tmp/pocl && "
                    f"exec {' '.join(as_user(ATTACKER))} sh -c '{HACCTL} --json devices && {HACCTL} drain'")
         environment = {"PATH": os.environ["PATH"], "HAC_LIBEXEC": str(LIBEXEC), "LC_ALL": "C.UTF-8",
