@@ -74,7 +74,7 @@ inside id hacd >/dev/null
 [ "$(stat -c %a "$root/run/hac")" = 755 ]
 [ "$(inside dpkg -S /etc/hac/hacd.yaml)" = "hac: /etc/hac/hacd.yaml" ]
 inside dpkg --verify hac libhac0 libhac-dev
-for unit in system/hacd.service system/hacd.socket user/hacd.service user/hacd.socket; do
+for unit in system/hacd.service system/hacd.socket system/hacd-admin.socket user/hacd.service user/hacd.socket; do
     [ -e "$root$prefix/lib/systemd/$unit" ] || { echo "no unit $unit"; exit 1; }
 done
 [ ! -L "$root/etc/systemd/system/sockets.target.wants/hacd.socket" ] || { echo "enabled without being asked"; exit 1; }
@@ -90,7 +90,7 @@ inside "$prefix/libexec/hacd" --check-config --config /tmp/bad.yaml 2>"$base/log
 grep -q "bad.yaml:1: key .idle_exit" "$base/log" || { cat "$base/log"; exit 1; }
 
 echo "== use"
-# What systemd does of itself: directories, user, socket.
+# What systemd does of itself: directories, user, sockets.
 as_service() { inside setpriv --reuid hacd --regid hacd --init-groups --inh-caps=-all --no-new-privs "$@"; }
 as_user() { inside setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
 inside install -d -m 700 -o hacd -g hacd /var/lib/hacd /var/cache/hacd
@@ -101,10 +101,11 @@ if [ "$way" = overlay ] && [ -d "$seed/programs" ]; then
 fi
 inside chown hacd /run/hac # root's manager binds there; this one is hacd's
 as_service env HOME=/var/lib/hacd OCL_ICD_VENDORS=pocl.icd systemd-socket-activate --seqpacket -E OCL_ICD_VENDORS -E HOME \
-    -l /run/hac/hacd.sock "$prefix/libexec/hacd" 2>"$base/daemon" &
+    -l /run/hac/hacd.sock -l /run/hac/admin.sock --fdname hacd.socket:admin "$prefix/libexec/hacd" 2>"$base/daemon" &
 activate=$!
-for _ in $(seq 300); do [ -S "$root/run/hac/hacd.sock" ] && break; sleep 0.1; done
-chmod 666 "$root/run/hac/hacd.sock" # SocketMode= of the unit
+for _ in $(seq 300); do [ -S "$root/run/hac/admin.sock" ] && break; sleep 0.1; done
+chmod 666 "$root/run/hac/hacd.sock" # SocketMode= of the units
+chmod 600 "$root/run/hac/admin.sock"
 mkdir -m 777 "$root/tmp/user"
 head -c 4000000 /dev/urandom >"$root/tmp/user/keys"
 for command in devices 'sort /tmp/user/keys --type u32 -o /tmp/user/sorted' jobs; do
@@ -122,7 +123,7 @@ END
 status=0
 as_user "$prefix/bin/hacctl" drain 2>/dev/null || status=$?
 [ $status = 4 ] || { echo "anybody may drain"; exit 1; }
-inside "$prefix/bin/hacctl" drain
+inside "$prefix/bin/hacctl" drain # through admin.sock
 wait $activate || { echo "hacd ended with $?"; cat "$base/daemon"; exit 1; }
 activate=
 
