@@ -64,14 +64,15 @@ static hac_status load_config(const hac_server *server, hac_daemon_config *ret, 
     return status;
 }
 
-/* The descriptors that hacd may open, less those for connections, the loop, children, and copies on their way
- * to clients. */
+/* The descriptors that hacd may open, less those for connections, the loop and children. Half of them are
+ * for what users hold, and half for what is on its way to clients: a queued copy, or the socket of an
+ * ended session whose messages are unread, is a descriptor of hacd, too. */
 static uint64_t descriptors_for_users(uint32_t connections)
 {
     struct rlimit limit;
     uint64_t all = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
     uint64_t own = all / 4 < OWN_DESCRIPTORS ? all / 4 : OWN_DESCRIPTORS;
-    return all - own - (connections < all / 4 ? connections : all / 4);
+    return (all - own - (connections < all / 4 ? connections : all / 4)) / 2;
 }
 
 static void apply_config(hac_server *server)
