@@ -75,7 +75,7 @@ static void buffer_free(hac_pool_buffer *buffer)
     if (gives_pages_back(buffer))
         hac_user_release(user, HAC_SLOT_MEMORY, buffer->bytes);
     else
-        user->kept_bytes += buffer->bytes;
+        hac_user_keep(user, buffer->bytes);
     hac_user_release(user, HAC_SLOT_DESCRIPTORS, 1);
     if (user->users->discard != NULL)
         user->users->discard(user->users->context, buffer->fd);

@@ -157,6 +157,12 @@ static void test_kept_pages(void **state)
     hac_pool_trim(&users, 0);
     assert_int_equal(user->held[HAC_SLOT_MEMORY], 4 * MIB);
     assert_int_equal(user->held[HAC_SLOT_DESCRIPTORS], 0);
+    assert_int_equal(users.holders[HAC_SLOT_MEMORY], 0); /* nobody's part is less for it */
+    assert_int_equal(hac_pool_alloc(user, MIB, false, &buffer, NULL), HAC_OK);
+    assert_int_equal(users.holders[HAC_SLOT_MEMORY], 1);
+    hac_pool_release(buffer);
+    hac_pool_trim(&users, 0);
+    assert_int_equal(users.holders[HAC_SLOT_MEMORY], 0);
     hac_user_unref(user);
     hac_users_deinit(&users);
 }

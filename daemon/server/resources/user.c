@@ -104,13 +104,20 @@ static uint64_t own_limit(const hac_user *user, hacd_slot slot)
     }
 }
 
+/* Whether the user takes part in sharing the total. Pages that only a client keeps do not count: they last as
+ * long as hacd, and would lessen everybody's part for all that time. */
+static bool is_holder(const hac_user *user, hacd_slot slot)
+{
+    return user->held[slot] > (slot == HAC_SLOT_MEMORY ? user->kept_bytes : 0);
+}
+
 /* The most that the user may hold of the total now: a fair share of what the others have left. */
 static uint64_t fair_part(const hac_user *user, hacd_slot slot, uint64_t others)
 {
     const hac_users *users = user->users;
     uint64_t theirs = users->held[slot] - user->held[slot];
     uint64_t left = theirs - others < users->total[slot] ? users->total[slot] - (theirs - others) : 0;
-    uint64_t n = users->holders[slot] + (user->held[slot] == 0);
+    uint64_t n = users->holders[slot] + !is_holder(user, slot);
     return left / (n > 2 ? n : 2);
 }
 
@@ -191,7 +198,7 @@ hac_status hac_user_charge(hac_user *user, hacd_slot slot, uint64_t amount, hac_
         return refuse(user, slot, amount, err);
     if (amount == 0)
         return HAC_OK;
-    user->users->holders[slot] += user->held[slot] == 0;
+    user->users->holders[slot] += !is_holder(user, slot);
     user->users->held[slot] += amount;
     user->held[slot] += amount;
     return HAC_OK;
@@ -200,11 +207,17 @@ hac_status hac_user_charge(hac_user *user, hacd_slot slot, uint64_t amount, hac_
 void hac_user_release(hac_user *user, hacd_slot slot, uint64_t amount)
 {
     assert(user->held[slot] >= amount && user->users->held[slot] >= amount);
-    if (amount == 0)
-        return;
+    bool was_holder = is_holder(user, slot);
     user->held[slot] -= amount;
     user->users->held[slot] -= amount;
-    user->users->holders[slot] -= user->held[slot] == 0;
+    user->users->holders[slot] -= was_holder && !is_holder(user, slot);
+}
+
+void hac_user_keep(hac_user *user, uint64_t bytes)
+{
+    bool was_holder = is_holder(user, HAC_SLOT_MEMORY);
+    user->kept_bytes += bytes;
+    user->users->holders[HAC_SLOT_MEMORY] -= was_holder && !is_holder(user, HAC_SLOT_MEMORY);
 }
 
 bool hac_user_is_administrator(const hac_user *user)

@@ -2,8 +2,8 @@
 /*
  * Users and their accounts. Everything that is held for a user is charged here, by uid and not by connection,
  * as dbus-broker does. Each user has limits of their own. Of what all users share (RAM, descriptors), no user
- * may hold more than a fair share of what the others have left. With n users who hold something, counting the
- * one who asks, a charge is granted as long as
+ * may hold more than a fair share of what the others have left. With n users who hold something (other than
+ * memory that only clients keep, hac_user_keep), counting the one who asks, a charge is granted as long as
  *
  * held + amount <= (free + held) / max(2, n)
  *
@@ -81,7 +81,7 @@ struct hac_users {
     hac_link list;
     uint64_t total[HAC_SLOTS]; /* what all users together may hold */
     uint64_t held[HAC_SLOTS];
-    uint32_t holders[HAC_SLOTS]; /* number of users who hold some */
+    uint32_t holders[HAC_SLOTS]; /* number of users who hold some, kept_bytes aside */
     hac_user_limits limits;      /* of a new user, until the configuration says otherwise */
     uint32_t next_buffer;
     /* Called before a buffer's memory is freed, so that executors forget the buffer. */
@@ -112,6 +112,9 @@ void hac_user_free(hac_user *user);
 /* Charges an amount. HAC_REFUSED: over the user's own limit, or over a fair share of the total. */
 HAC_MUST_USE hac_status hac_user_charge(hac_user *user, hacd_slot slot, uint64_t amount, hac_error *err);
 void hac_user_release(hac_user *user, hacd_slot slot, uint64_t amount);
+/* A client keeps that much of the user's memory from being freed: it is never released, and does not make the
+ * user a holder. */
+void hac_user_keep(hac_user *user, uint64_t bytes);
 /* HAC_REFUSED for memory that would be available if the user's jobs had not reserved `aside` bytes of it
  * (pool.h). */
 HAC_MUST_USE hac_status hac_user_refuse_aside(hac_user *user, hacd_slot slot, uint64_t amount, uint64_t aside,
