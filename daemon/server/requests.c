@@ -394,7 +394,7 @@ static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Reque
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
 
-/* The job with that id, if it is this user's. Root may see all jobs. */
+/* The job with that id, if it is this user's. Administrators see all jobs. */
 static hac_status find_job(const hac_session *session, uint64_t id, hacd_job **ret, hac_error *err)
 {
     hac_jobs *jobs = &server_of(session)->jobs;

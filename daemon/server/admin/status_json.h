@@ -10,10 +10,10 @@ struct hac_server;
 /* Each function returns a malloc'ed text. `user` is who asks: the memory in the report is this user's. */
 HAC_MUST_USE hac_status hac_status_json_status(const struct hac_server *server, const hac_user *user,
                                                char **ret, size_t *ret_bytes, hac_error *err);
-/* `uid`: running jobs are shown only if they are this user's; root sees all. */
+/* `viewer`: running jobs are shown only if they are this user's; administrators see all. */
 HAC_MUST_USE hac_status hac_status_json_devices(const struct hac_server *server, const hac_user *viewer,
                                                 char **ret, size_t *ret_bytes, hac_error *err);
-/* `uid`: only this user's jobs are shown; root sees all. */
+/* `viewer`: only this user's jobs are shown; administrators see all. */
 HAC_MUST_USE hac_status hac_status_json_jobs(const struct hac_server *server, const hac_user *viewer,
                                              char **ret, size_t *ret_bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_status_json_show(const hacd_job *job, char **ret, size_t *ret_bytes,
