@@ -21,6 +21,7 @@
 
 #define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
 #define ADMIN_NAME       "admin"
+#define SYSTEM_NAME      "hacd.sock" /* of the socket for everybody, in its directory */
 #define HEAP_KEPT        ((size_t)512 << 10)
 
 static void usage(FILE *out)
@@ -344,14 +345,27 @@ static hac_status activated_sockets(hac_server_options *o, hac_error *err)
     return status;
 }
 
-/* The socket for administrators lies beside the one for everybody. Only hacd's user and root can connect: the
- * umask leaves nothing to others before the mode is set. */
+/* The socket for administrators lies beside the one for everybody: admin.sock beside hacd.sock, which is
+ * where libhac looks for it (HAC_ADMIN_SOCKET), and NAME.admin.sock beside NAME.sock, since several
+ * daemons may listen in one directory. */
+static bool name_admin_socket(const char *path, char *ret, size_t capacity)
+{
+    static const char suffix[] = ".sock";
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(name), cut = sizeof suffix - 1;
+    int folder = (int)(name - path);
+    if (length > cut && strcmp(name + length - cut, suffix) == 0)
+        length -= cut;
+    int n = strcmp(name, SYSTEM_NAME) == 0
+                ? snprintf(ret, capacity, "%.*s" ADMIN_NAME "%s", folder, path, suffix)
+                : snprintf(ret, capacity, "%.*s." ADMIN_NAME "%s", folder + (int)length, path, suffix);
+    return n > 0 && (size_t)n < capacity;
+}
+
+/* Only hacd's user and root can connect: the umask leaves nothing to others before the mode is set. */
 static hac_status listen_for_administrators(const char *path, hac_server_options *o, hac_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    int n = snprintf(o->admin_path, sizeof o->admin_path, "%.*s%s",
-                     slash != NULL ? (int)(slash - path) + 1 : 0, path, ADMIN_NAME ".sock");
-    if (n < 0 || (size_t)n >= sizeof o->admin_path)
+    if (!name_admin_socket(path, o->admin_path, sizeof o->admin_path))
         return hac_fail(err, HAC_INVALID, "the path of the socket for administrators is too long");
     hac_status status = listen_at(o->admin_path, &o->admin_listener, err);
     if (status == HAC_OK && chmod(o->admin_path, 0600) != 0)
@@ -361,7 +375,7 @@ static hac_status listen_for_administrators(const char *path, hac_server_options
 
 static hac_status find_listener(const hacd_arguments *args, hac_server_options *o, hac_error *err)
 {
-    const char *path = args->socket != NULL ? args->socket : "/run/hac/hacd.sock";
+    const char *path = args->socket != NULL ? args->socket : "/run/hac/" SYSTEM_NAME;
     if (args->socket != NULL || args->listen_fd < 0)
         snprintf(o->socket_path, sizeof o->socket_path, "%s", path);
     if (args->listen_fd >= 0) {

@@ -286,6 +286,13 @@ static void init_books(hac_server *server)
     j->closer = server->closer;
 }
 
+/* 0: there is no file. */
+static ino_t inode_at(const char *path)
+{
+    struct stat info;
+    return path[0] != '\0' && stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
 static hac_status init_state(hac_server *server, hac_error *err)
 {
     static const uint64_t nothing[HAC_SLOTS];
@@ -301,9 +308,8 @@ static hac_status init_state(hac_server *server, hac_error *err)
     hac_users_init(&server->users, nothing, &none, on_forget_buffer, server);
     server->users.discard = on_discard;
     server->started_ns = hac_now_ns();
-    struct stat info;
-    if (server->options.socket_path[0] != '\0' && stat(server->options.socket_path, &info) == 0)
-        server->socket_inode = info.st_ino;
+    server->socket_inode = inode_at(server->options.socket_path);
+    server->admin_inode = inode_at(server->options.admin_path);
     hac_status status = hac_deferred_close_new(&server->closer, err);
     if (status == HAC_OK)
         status = hac_decoder_new(&server->client_decoder, err);

@@ -37,10 +37,10 @@ def as_user(uid):
 class Service:
     """hacd as the machine's service: not private, as a user of its own."""
 
-    def __init__(self, test, config="", prefix=(), uid=SERVICE):
+    def __init__(self, test, config="", prefix=(), uid=SERVICE, name="hacd.sock"):
         self.machine = test.machine(ONE_DEVICE)
         self.root = self.machine.root
-        self.socket = self.root / "hacd.sock"
+        self.socket = self.root / name
         config_path = self.root / "hacd.yaml"
         profiles = self.root / "config_home" / "hac" / "profiles"
         config_path.write_text(f"profile_directories: [{profiles}]\n" + config)
@@ -428,7 +428,19 @@ class Administration(AttackTest):
                                   stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, code, done)
         self.assertEqual(admin.ask(wire.DRAIN, b"")[0], wire.R_OK)
-        self.assertTrue(eventually(lambda: not path.exists()))
+        service.process.wait(60)
+        self.assertFalse(path.exists())
+
+    def test_sockets_in_one_directory(self):
+        """Daemons that share a directory do not share the socket for administrators."""
+        service = Service(self, name="other.sock")
+        self.assertEqual((service.root / "other.admin.sock").stat().st_mode & 0o777, 0o600)
+        self.assertFalse((service.root / "admin.sock").exists())
+        (service.root / "other.admin.sock").rename(service.root / "aside")
+        (service.root / "other.admin.sock").write_text("of another daemon")
+        service.process.send_signal(signal.SIGTERM)
+        service.process.wait(60)
+        self.assertTrue((service.root / "other.admin.sock").exists())
 
 
 class Shown(AttackTest):

@@ -19,6 +19,15 @@
 #define GOING_SECONDS    3.0 /* to end the executors and write the models */
 #define DELIVERY_SECONDS 3.0 /* for a client to fetch the result of a job that ended while draining */
 
+/* Unlinks a socket, unless another daemon has put its own there. */
+static void unlink_own(const char *path, int listener, ino_t inode)
+{
+    struct stat at_path, ours;
+    if (path[0] != '\0' && stat(path, &at_path) == 0 && inode == at_path.st_ino &&
+        fstat(listener, &ours) == 0)
+        unlink(path);
+}
+
 /* Unlinks the socket of a private daemon, under the lock that clients take to start one, so that no client
  * connects to a daemon that is about to exit. Returns false if a client holds the lock. */
 static bool unlink_socket(hac_server *server)
@@ -31,10 +40,7 @@ static bool unlink_socket(hac_server *server)
     hac_autoclose int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0)
         return false;
-    struct stat at_path, ours;
-    if (stat(server->options.socket_path, &at_path) == 0 && server->socket_inode == at_path.st_ino &&
-        fstat(server->options.listener, &ours) == 0)
-        unlink(server->options.socket_path);
+    unlink_own(server->options.socket_path, server->options.listener, server->socket_inode);
     return true;
 }
 
@@ -82,6 +88,7 @@ void hac_shutdown_now(hac_server *server)
     hac_metrics_http_stop(server);
     hac_listener_deinit(&server->listener);
     hac_listener_deinit(&server->admin_listener);
+    unlink_own(server->options.admin_path, server->options.admin_listener, server->admin_inode);
     hac_close_handle((uv_handle_t *)&server->tick, NULL);
     hac_close_handle((uv_handle_t *)&server->executors.watch, NULL);
     hac_close_handle((uv_handle_t *)&server->deadlines.timer, NULL);
@@ -97,12 +104,10 @@ void hac_shutdown_drain(hac_server *server, const char *why)
     server->jobs.draining = true;
     server->drain_deadline_ns = hac_now_ns() + (uint64_t)(server->config.drain_deadline * 1e9);
     hac_service_manager_stopping(server->notify, server->config.drain_deadline + GOING_SECONDS);
-    if (server->options.activated)
+    if (server->options.activated) { /* they would be refused here; the next hacd serves them */
         hac_listener_close(&server->admin_listener);
-    else if (server->options.admin_path[0] != '\0')
-        unlink(server->options.admin_path);
-    if (server->options.activated) /* they would be refused here; the next hacd serves them */
         hac_listener_close(&server->listener);
+    }
     /* if it fails, it is tried again at each tick: clients would wait at a dead socket */
     server->unlinked = unlink_socket(server);
     hac_jobs_kick(&server->jobs);

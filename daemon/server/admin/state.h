@@ -63,8 +63,8 @@ struct hac_server {
     hac_deferred_close *closer;
 
     hac_listener listener, admin_listener;
-    ino_t socket_inode; /* of the socket's path, so that hacd does not unlink another daemon's socket */
-    uv_timer_t tick;    /* four times a second */
+    ino_t socket_inode, admin_inode; /* of the paths, so that hacd does not unlink another daemon's sockets */
+    uv_timer_t tick;                 /* four times a second */
     hac_deadlines deadlines;
     uv_signal_t on_term, on_int, on_hup;
     struct hac_service_manager *notify; /* receives notifications */
