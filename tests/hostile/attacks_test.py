@@ -264,6 +264,44 @@ class Requests(AttackTest):
         self.assertLessEqual(n * len(query), 4 * MIB)
         self.assertGreater(n * len(query), 3 * MIB)
 
+    def test_long_graphs_count(self):
+        """L4: the graphs that follow are kept, too."""
+        machine, _ = self.shared(config={"pool_memory_per_user": "4MiB"})
+        client = self.user(machine, ATTACKER)
+        number = client.ask(wire.BUFFER_ALLOC, wire.field(1, 4096))[1][1][0]
+        call = wire.op_call([(1, 11, 0, 0, 8, 1, 0, 0, 0, 0), (1, 11, 1, 0, 8, 1, 0, 0, 0, 0), (1, 8, 2, 0, 8, 1, 0, 0, 0, 0)])
+        spans = [(0, i * 64, 64, 1 if i == 0 else 0) for i in range(3)]
+        tasks = [wire.op_task("op.gather", spans, call, count=8, after=b"" if i == 0 else bytes([i - 1])) for i in range(60)]
+        graph = wire.ops([number], tasks)
+        self.assertGreater(len(graph), 8000)
+        answers = []
+        while len(answers) < 900 and (not answers or answers[-1][0] == wire.R_GRAPH_DONE):
+            job = client.ask(wire.SUBMIT_OPS, wire.ops([], [], b"", f8=1))[1][1][0]
+            answers.append(client.ask(wire.APPEND_GRAPH, wire.message(f1=job, f2=graph)))
+        self.assertIn("of memory", failure(answers[-1])[1])
+        self.assertLessEqual((len(answers) - 1) * len(graph), 4 * MIB)
+        self.assertGreater(len(answers) * len(graph), 3 * MIB)
+
+    def test_list_at_the_limit(self):
+        """A user whose memory is all taken still sees what to release."""
+        machine, _ = self.shared(config={"pool_memory_per_user": "4MiB", "result_expiry": "120s"})
+        client = self.user(machine, ATTACKER)
+        for _ in range(300):
+            self.assertEqual(client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(400), options=DETACH + ACKNOWLEDGE))[0],
+                             wire.R_ACCEPTED)
+        self.assertTrue(eventually(lambda: all(job["state"] == "done" for job in self.jobs(client))))
+        size = 4 * MIB
+        while size >= 4096:
+            if client.ask(wire.BUFFER_ALLOC, wire.field(1, size))[0] == wire.R_FAILURE:
+                size //= 2
+        for _ in range(10):  # nothing of them stays charged
+            self.assertEqual(len(self.jobs(client)), 300)
+        for job in self.jobs(client):
+            self.assertEqual(client.ask(wire.RELEASE, wire.field(1, job["id"]))[0], wire.R_OK)
+
+    def jobs(self, client):
+        return json.loads(client.text(wire.QUERY, wire.message(f1=JOBS)))["jobs"]
+
 
 class LongTasks(AttackTest):
     """H3: the client of a graph of sub-operators said how finely its tasks are cut and how much work they are, so others waited

@@ -29,6 +29,8 @@ typedef struct op_graph {
     op_result *results;
     hac_plan *plan;  /* made in advance, borrows from the graph; NULL: none */
     uint64_t serial; /* of the request that brought it */
+    hac_user *charged_to;
+    uint64_t charged; /* bytes of that request; of the first one, the job has charged them */
 } op_graph;
 
 /* The answer for a graph that has run. */
@@ -124,6 +126,8 @@ static void free_graph(op_graph *graph)
         return;
     hac_plan_free(graph->plan);
     release_vectors(graph);
+    if (graph->charged > 0)
+        hac_user_release(graph->charged_to, HAC_SLOT_MEMORY, graph->charged);
     free(graph->borrowed);
     free((void *)(uintptr_t)graph->spec.tasks);
     free(graph->results);
@@ -451,7 +455,8 @@ static hac_status take_buffers(hac_session *session, const Hac__Client__SubmitOp
     return status;
 }
 
-static hac_status take_graph(hac_session *session, const hacd_job *job, uint64_t serial,
+/* `bytes`: of the request, to be charged for the graph. */
+static hac_status take_graph(hac_session *session, const hacd_job *job, uint64_t serial, uint64_t bytes,
                              const Hac__Client__SubmitOps *request, op_graph **ret, hac_error *err)
 {
     hac_cleanup(free_graph_cleanup) op_graph *graph = calloc(1, sizeof *graph);
@@ -459,7 +464,12 @@ static hac_status take_graph(hac_session *session, const hacd_job *job, uint64_t
         return hac_fail_no_memory(err);
     graph->serial = serial;
     graph->n_tentative = request->n_tentative;
-    hac_status status = take_buffers(session, request, graph, err);
+    hac_status status = hac_pool_charge(job->user, HAC_SLOT_MEMORY, bytes, err);
+    if (status != HAC_OK)
+        return status;
+    graph->charged_to = job->user;
+    graph->charged = bytes;
+    status = take_buffers(session, request, graph, err);
     if (status == HAC_OK)
         status = hac_ops_spec_read(job->user, request, graph->sizes, request->n_buffers, &graph->spec, err);
     if (status == HAC_OK)
@@ -479,7 +489,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     ops_state *state = job->kind_state;
     op_graph *graph = NULL;
     hac_utf8_copy_line(job->name, sizeof job->name, request->name);
-    hac_status status = take_graph(from->session, job, 0, request, &graph, err);
+    hac_status status = take_graph(from->session, job, 0, 0, request, &graph, err);
     if (status != HAC_OK)
         return status;
     begin_graph(job, graph);
@@ -596,12 +606,13 @@ static void note_lines(hacd_job *job, const char *log)
     }
 }
 
-static hac_status append_graph(hac_session *session, hacd_job *job, uint64_t serial,
+static hac_status append_graph(const hac_submission *from, hacd_job *job,
                                const Hac__Client__SubmitOps *request, hac_error *err)
 {
     ops_state *state = job->kind_state;
     op_graph *graph = NULL;
-    hac_status status = take_graph(session, job, serial, request, &graph, err);
+    hac_status status =
+        take_graph(from->session, job, from->request->serial, from->frame->body_bytes, request, &graph, err);
     if (status != HAC_OK)
         return status;
     graph->spec.policy = state->policy;
@@ -631,7 +642,7 @@ hac_status hacd_job_ops_append(hac_submission *from, hac_error *err)
     answer(job); /* before anything about this request is sent */
     note_lines(job, request->log);
     if (request->graph != NULL)
-        status = append_graph(from->session, job, serial, request->graph, err);
+        status = append_graph(from, job, request->graph, err);
     else
         hac_session_send_graph_done(from->session, serial, job->id, state->n_graphs, NULL, 0);
     if (status != HAC_OK)

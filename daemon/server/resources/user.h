@@ -63,6 +63,7 @@ struct hac_user {
     uint32_t active_jobs;  /* jobs whose tasks are handed out */
     uint32_t jobs_alone;   /* jobs that must be the user's only active one (hacd_job_set_alone) */
     uint32_t ended_jobs;   /* jobs whose records are kept */
+    uint32_t texts_over;   /* answers in part sent that are not charged in full (session.c) */
     double device_seconds; /* used, weighted by the devices' speed */
     uint32_t asked, waits; /* bit masks of devices: asked for in this round; waiting since the last round */
     uint64_t waits_since_ns[HAC_USER_DEVICES_MAX];

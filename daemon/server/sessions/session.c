@@ -21,6 +21,7 @@
 /* how long hacd works for one user before it is the others' turn */
 #define TURN_NS          2000000u
 #define TEXTS_MAX        4  /* unfinished texts of a connection */
+#define TEXTS_OVER_MAX   4  /* unfinished texts of a user that are not charged in full */
 #define SILENT_TICKS_MAX 20 /* five seconds for a client to send its hello */
 
 /* One user's requests must not take the loop from the others. After TURN_NS of work for a user, the user's
@@ -175,12 +176,14 @@ typedef struct unfinished_text {
     hac_link link;
     uint64_t serial; /* of the request that it answers */
     size_t bytes;
+    uint64_t charged; /* of them; fewer: counted in hac_user.texts_over */
     char text[];
 } unfinished_text;
 
 static void drop_text(hac_session *session, unfinished_text *text)
 {
-    hac_user_release(session->user, HAC_SLOT_MEMORY, text->bytes);
+    hac_user_release(session->user, HAC_SLOT_MEMORY, text->charged);
+    session->user->texts_over -= text->charged < text->bytes;
     hac_list_remove(&text->link);
     session->n_texts--;
     free(text);
@@ -193,6 +196,21 @@ static void drop_texts(hac_session *session)
         drop_text(session, text);
 }
 
+/* At the limit, a user must still see what to release: a few texts are charged only as far as the limit goes.
+ */
+static hac_status charge_text(hac_user *user, unfinished_text *text, hac_error *err)
+{
+    uint64_t available = hac_pool_available(user);
+    bool over = text->bytes > available && user->texts_over < TEXTS_OVER_MAX;
+    uint64_t bytes = over ? available : text->bytes;
+    hac_status status = hac_pool_charge(user, HAC_SLOT_MEMORY, bytes, err);
+    if (status != HAC_OK)
+        return status;
+    text->charged = bytes;
+    user->texts_over += over;
+    return HAC_OK;
+}
+
 static hac_status keep_text(hac_session *session, uint64_t serial, const char *text, size_t bytes,
                             hac_error *err)
 {
@@ -201,11 +219,11 @@ static hac_status keep_text(hac_session *session, uint64_t serial, const char *t
     hac_autofree unfinished_text *kept = malloc(sizeof *kept + bytes);
     if (kept == NULL)
         return hac_fail_no_memory(err);
-    hac_status status = hac_pool_charge(session->user, HAC_SLOT_MEMORY, bytes, err);
-    if (status != HAC_OK)
-        return status;
     kept->serial = serial;
     kept->bytes = bytes;
+    hac_status status = charge_text(session->user, kept, err);
+    if (status != HAC_OK)
+        return status;
     memcpy(kept->text, text, bytes);
     session->n_texts++;
     hac_list_append(&session->texts, &hac_steal_ptr(kept)->link);
