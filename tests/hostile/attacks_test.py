@@ -384,6 +384,31 @@ class LongTasks(AttackTest):
         self.assertLess(max(waits), 15)
         self.assertEqual(attacker.ask(wire.CANCEL, wire.field(1, job))[0], wire.R_OK)
 
+    def test_patterns(self):
+        """Time quadratic in the length of a text, as each match looks at all the rest: the query's piece gives way."""
+        machine = self.slow(1)
+        victim = self.user(machine, VICTIM)
+        self.sort_seconds(victim)
+        path = machine.root / "long.csv"
+        path.write_text("t\n" + ("a" * 30000 + "\n") * 2000)
+        os.chmod(path, 0o644)
+        with open(machine.root / "said", "w+", encoding="utf-8") as said:
+            query = subprocess.Popen([*as_user(ATTACKER), HACCTL, "--socket", machine.socket, "query", path, "--schema", "t:string",
+                                      "--select", "sum(length(regexp_replace(t, 'a*b|a', '', 'g'))) as n"],
+                                     stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd="/")
+            self.addCleanup(query.wait)
+            self.addCleanup(query.kill)
+            root = self.user(machine, 0)
+
+            def running():
+                jobs = json.loads(root.text(wire.QUERY, wire.message(f1=JOBS)))["jobs"]
+                return [job["id"] for job in jobs if job["user"] == ATTACKER and job["state"] == "running"]
+            jobs = eventually(running, 20)
+            self.assertTrue(jobs, (machine.root / "said").read_text(encoding="utf-8"))
+            waits = self.until(machine, jobs[0], victim, "kept other users waiting for cpu: ")
+        print(f"beside a pattern: {max(waits):.1f} s", file=sys.stderr)
+        self.assertLess(max(waits), 15)
+
 
 class Identity(AttackTest):
     def test_users_from_outside_of_the_namespace(self):

@@ -44,7 +44,7 @@ typedef struct hac_dispatch {
     bool cold;            /* the first of its kind on its executor; the models do not learn from it */
     bool fresh;           /* pages are faulted in while it runs */
     bool by_kernels;      /* it runs kernels although the task has a host codelet */
-    bool claimed;         /* its work is what the client claims: it gives way to users who wait */
+    bool claimed;         /* only its client knows how much work it is: it gives way to users who wait */
     uint32_t yields;      /* how often its task gave way before */
     bool users_pace;      /* a query on the host: its duration says nothing about the device */
     double held_seconds;  /* how long it held the device, by hacd's clock; known when it has ended */

@@ -295,7 +295,6 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->together = together;
     dispatch->plan_device = plan_device;
     dispatch->cold = is_cold(executor, task);
-    dispatch->claimed = job->kind->claims;
     dispatch->yields = job->run.tasks[task_index].yields;
     dispatch->users_pace = job->kind->user_errors && strncmp(task->codelet, "query.", 6) == 0;
     dispatch->units =
@@ -307,6 +306,8 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     Hac__Executor__Run *run = &message.run;
     const char *codelet = codelet_on(job, task, plan_device);
     dispatch->by_kernels = codelet != task->codelet;
+    /* a pattern may take quadratic time in the length of a text */
+    dispatch->claimed = job->kind->claims || (dispatch->users_pace && task->range && !dispatch->by_kernels);
     run->codelet = (char *)(uintptr_t)codelet;
     run->first = piece->first;
     run->count = piece->count;
