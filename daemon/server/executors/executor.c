@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,14 +433,21 @@ static bool lacks_room(const hac_executors *executors)
            hac_memory_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) < START_CAPACITY;
 }
 
+/* The processors that executors may use: fewer than there are, in a container or with CPUAffinity=. */
+static unsigned count_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than CPU_SETSIZE */
+    return online > 0 ? (unsigned)online : 1;
+}
+
 /* Whether the limit of processes and threads (TasksMax=) is too near for another executor: its driver makes a
  * thread for each processor, and aborts if it cannot. Without other executors it is worth trying. */
 static bool lacks_tasks(const hac_executors *executors, const hac_server_device *device)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t threads = device->config.threads > 0 ? device->config.threads
-                       : processors > 0           ? (uint64_t)processors
-                                                  : 1;
+    uint64_t threads = device->config.threads > 0 ? device->config.threads : count_processors();
     return !hac_list_empty(&executors->list) &&
            hac_pids_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) <
                threads + OTHER_THREADS;
@@ -463,10 +471,10 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
         return HAC_AGAIN;
     int slot = find_slot(executors);
     if (slot < 0)
-        return HAC_AGAIN;
+        return hac_fail(err, HAC_REFUSED, "all slots of executors are taken");
     if (lacks_tasks(executors, d)) {
         evict_idle(executors);
-        return HAC_AGAIN;
+        return hac_fail(err, HAC_REFUSED, "the limit of processes and threads is near");
     }
     if (lacks_room(executors) && executors->events.starved(executors->context)) {
         hac_restart_pause(d);

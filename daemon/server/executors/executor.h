@@ -136,9 +136,9 @@ struct hac_executors {
     hac_metrics *metrics;
 };
 
-/* The user's executor for a device. Starts one if there is none. HAC_AGAIN: it is held back (back-off), or
- * all slots are taken by busy executors. Repeated failed starts quarantine the device. `err` must not be
- * NULL. */
+/* The user's executor for a device. Starts one if there is none. HAC_AGAIN: it is held back (back-off).
+ * HAC_REFUSED: other executors have to end first; an idle one has been asked to. Repeated failed starts
+ * quarantine the device. `err` must not be NULL. */
 HAC_MUST_USE hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user,
                                          hac_executor **ret, hac_error *err);
 

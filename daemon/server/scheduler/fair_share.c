@@ -96,6 +96,15 @@ static bool somebody_waits(const hac_user *user, uint32_t device)
     return false;
 }
 
+void hac_fair_share_wait(hac_user *user, uint32_t device)
+{
+    uint32_t bit = 1u << device;
+    user->asked |= bit;
+    if ((user->waits & bit) == 0)
+        user->waits_since_ns[device] = hac_now_ns();
+    user->waits |= bit;
+}
+
 bool hac_fair_share_may(const hac_executors *executors, hac_executor *executor, double predicted)
 {
     hac_user *user = executor->user;
@@ -111,9 +120,6 @@ bool hac_fair_share_may(const hac_executors *executors, hac_executor *executor, 
     if (executor->n_in_flight > 0)
         return false;                 /* it works there now, so it does not wait */
     executor->used_ns = hac_now_ns(); /* the executor is wanted: it must not be ended as idle */
-    user->asked |= bit;
-    if ((user->waits & bit) == 0)
-        user->waits_since_ns[device] = hac_now_ns();
-    user->waits |= bit;
+    hac_fair_share_wait(user, device);
     return false;
 }

@@ -25,6 +25,10 @@ void hac_fair_share_end(hac_users *users);
  * waiting for it. `executor` is the user's, and ready to take a task. */
 bool hac_fair_share_may(const hac_executors *executors, hac_executor *executor, double predicted);
 
+/* The user waits for the device in this round: it has no executor there, as those of others take its
+ * place. */
+void hac_fair_share_wait(hac_user *user, uint32_t device);
+
 /* The smallest virtual time of users with active jobs; INFINITY: there are none. */
 double hac_fair_share_min_time(const hac_users *users);
 

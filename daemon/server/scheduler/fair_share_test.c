@@ -197,6 +197,27 @@ static void test_quantum(void **state)
     tear_down(&f, 2);
 }
 
+/* A user for whom no executor can be started, as those of others take all places, waits like the others: they
+ * leave the device to the user, and their executors become idle and make place. */
+static void test_without_executor(void **state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, 2);
+    come(&f, 0);
+    assert_int_equal(round_of(&f, 0.01), 0);
+    end_task(&f, 0, 0.01);
+    f.user[1]->active_jobs = 1; /* less virtual time: came at once */
+    hac_fair_share_begin(&f.users);
+    assert_ptr_equal(hac_fair_share_next(&f.users), f.user[1]);
+    hac_fair_share_wait(f.user[1], 3);
+    assert_ptr_equal(hac_fair_share_next(&f.users), f.user[0]);
+    assert_false(hac_fair_share_may(&f.executors, &f.of[0], 0.01));
+    hac_fair_share_end(&f.users);
+    assert_true(f.user[1]->waits == 1u << 3 && f.user[1]->waits_since_ns[3] > 0);
+    tear_down(&f, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_coming_late),
         cmocka_unit_test(test_waits_for_one_task),
         cmocka_unit_test(test_quantum),
+        cmocka_unit_test(test_without_executor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

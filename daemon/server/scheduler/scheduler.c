@@ -198,7 +198,9 @@ static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t 
     else
         status = hac_executor_get(executors, device, job->user, &executor, &err);
     if (executor == NULL) {
-        if (status != HAC_OK && status != HAC_AGAIN) {
+        if (status == HAC_REFUSED)
+            hac_fair_share_wait(job->user, device);
+        if (status != HAC_OK && status != HAC_AGAIN && status != HAC_REFUSED) {
             hac_log_subject about = {job->user->uid, job->id, NULL};
             hac_log_record(HAC_LOG_ERROR, HAC_EVENT_START, &about, "%s", err.message);
         }
