@@ -247,6 +247,28 @@ class Builds(AttackTest):
                  if line.startswith("hacd_user_device_seconds_total") and f'"{ATTACKER}"' in line]
         self.assertGreater(float(spent[0].split()[-1]), 0.1)
 
+        # who has used less time goes before who came first
+        first, fresh = self.user(machine, VICTIM), self.user(machine, ATTACKER + 10)
+        self.assertTrue(eventually(lambda: self.begins(again, build), 20, 0.2))
+        for client in (first, fresh):
+            self.assertIn("another client", failure(client.answer(build(client)))[1])
+        again.close()
+        self.assertTrue(eventually(lambda: "another user waits" in failure(first.answer(build(first)))[1], 20, 0.2))
+        build(fresh)
+        self.assertTrue(eventually(lambda: "another client" in failure(first.answer(build(first)))[1], 20, 0.2))
+
+    def begins(self, client, build):
+        """Whether an image is built for the client now: no refusal comes."""
+        serial = build(client)
+        client.socket.settimeout(0.5)
+        try:
+            client.answer(serial)
+        except TimeoutError:
+            return True
+        finally:
+            client.socket.settimeout(30)
+        return False
+
 
 class Requests(AttackTest):
     def test_long_requests_count(self):

@@ -179,22 +179,30 @@ static hac_status find_device(hac_server *server, const char *name, hac_server_d
     return HAC_OK;
 }
 
-/* Whether it is the user's turn. If not, and nobody waits yet, the user's turn is next. */
+/* Whether the user goes before the one who waits: has used less time. */
+static bool goes_before(const hac_user *user, const hac_kernel_image_turn *turn)
+{
+    return !turn->waits || (turn->uid != user->uid && user->virtual_time < turn->virtual_time);
+}
+
+/* Whether it is the user's turn. If not, and nobody who has used less time waits, the user's turn is
+ * next. */
 static hac_status take_turn(hac_server *server, hac_session *session, hac_error *err)
 {
     hac_kernel_image_turn *turn = &server->image_turn;
-    uid_t uid = session->user->uid;
-    if (turn->waits && hac_seconds_since(turn->since_ns) > TURN_SECONDS)
+    const hac_user *user = session->user;
+    if (turn->waits && server->image == NULL && hac_seconds_since(turn->since_ns) > TURN_SECONDS)
         turn->waits = false;
     session->retry_seconds = RETRY_SECONDS;
     if (server->image != NULL || server->builders.closed) {
-        if (server->image != NULL && server->image->user->uid != uid && !turn->waits)
-            *turn = (hac_kernel_image_turn){true, uid, hac_now_ns()};
+        if (server->image != NULL && server->image->user->uid != user->uid && goes_before(user, turn))
+            *turn = (hac_kernel_image_turn){true, user->uid, user->virtual_time, hac_now_ns()};
         return hac_fail(err, HAC_REFUSED, "kernels are being built for another client; try again later");
     }
-    if (turn->waits && turn->uid != uid)
+    if (turn->waits && turn->uid != user->uid && !goes_before(user, turn))
         return hac_fail(err, HAC_REFUSED, "another user waits to build kernels; try again later");
-    turn->waits = false;
+    if (turn->uid == user->uid)
+        turn->waits = false;
     return HAC_OK;
 }
 

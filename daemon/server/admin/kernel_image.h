@@ -16,7 +16,8 @@ typedef struct hac_kernel_image_build hac_kernel_image_build;
 typedef struct hac_kernel_image_turn {
     bool waits;
     uid_t uid;
-    uint64_t since_ns;
+    double virtual_time; /* of that user, when the user came */
+    uint64_t since_ns; /* from then on, or from the end of the image that is built, the turn lasts a while */
 } hac_kernel_image_turn;
 
 /* Starts building an image. Request `serial` is answered when the image is complete. `fd` is borrowed. */
