@@ -640,6 +640,26 @@ class Outputs(AttackTest):
         self.assertEqual(self.xattr(out, self.ACL), wanted)
         self.assertEqual(out.stat().st_size, 4000)
 
+    def test_without_proc(self):
+        """In a chroot, /proc need not be mounted."""
+        if subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
+            self.skipTest("no mount namespaces: NOT TESTED")
+        machine, folder = self.prepared()
+        machine.good("devices")  # starts hacd
+        out, listed = folder / "a", folder / "b"
+        for path in (out, listed):
+            path.write_bytes(b"old")
+            path.chmod(0o664)
+        wanted = self.acl(6, 0, 4, 4)
+        self.set_acl(listed, self.ACL, wanted)
+        for path in (out, listed):
+            command = f"mount -t tmpfs tmpfs /proc && exec {HACCTL} sort in --type u32 -o {path}"
+            done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", command], env=machine.environment,
+                                  capture_output=True, text=True, cwd=machine.work, stdin=subprocess.DEVNULL, check=False)
+            self.assertEqual((done.returncode, path.stat().st_size), (0, 4000), done)
+        self.assertEqual(out.stat().st_mode & 0o777, 0o664)
+        self.assertEqual(self.xattr(listed, self.ACL), wanted)
+
     def test_list_of_the_directory(self):
         """What new files get in the directory does not hold for a file that was there before."""
         machine, folder = self.prepared()

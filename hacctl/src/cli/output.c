@@ -175,14 +175,24 @@ static hac_status check_stranger(const hac_output_file *output, const char *path
                     (unsigned)file->st_uid);
 }
 
+/* Reads the access list of the file that is replaced: as getxattr(2), and -1 if the file cannot be
+ * opened. Not through /proc, which need not be mounted. */
+static ssize_t read_acl(const hac_output_file *output, char *list, size_t size)
+{
+    const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    hac_autoclose int old = openat(output->dirfd, output->final, O_RDONLY | flags);
+    if (old < 0) /* whoever replaces a file may write to it, at least */
+        old = openat(output->dirfd, output->final, O_WRONLY | flags);
+    return old >= 0 ? fgetxattr(old, ACL_NAME, list, size) : -1;
+}
+
 /* Gives the new file the access list of the file that it replaces, and not the one that the directory has
  * for new files. Returns false if that is not possible: the group's permissions are those of everybody in
  * the list, then. */
 static bool take_over_acl(const hac_output_file *output)
 {
-    char path[NAME_MAX + 64], list[ACL_BYTES_MAX];
-    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", output->dirfd, output->final);
-    ssize_t bytes = lgetxattr(path, ACL_NAME, list, sizeof list);
+    char list[ACL_BYTES_MAX];
+    ssize_t bytes = read_acl(output, list, sizeof list);
     bool none = bytes < 0 && (errno == ENODATA || errno == ENOTSUP);
     if (bytes > 0 && fsetxattr(output->fd, ACL_NAME, list, (size_t)bytes, 0) == 0)
         return true;
