@@ -358,6 +358,7 @@ static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, hac_range_sh
 {
     const hac_plan_task *task = &job->plan->tasks[task_index];
     unsigned n = 0;
+    hac_error err = HAC_ERROR_NONE; /* find_executor logs it, when it tries again */
     for (uint32_t d = 0; d < job->plan->n_devices; d++) {
         hac_executor *executor = NULL;
         ret[d] =
@@ -371,7 +372,7 @@ static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, hac_range_sh
         ret[d].guessed = (task->guessed >> d & 1) != 0;
         ret[d].explored = !ret[d].measured && (task->explored >> d & 1) != 0;
         hac_status status =
-            hac_executor_get(job->jobs->executors, hacd_job_device(job, d), job->user, &executor, NULL);
+            hac_executor_get(job->jobs->executors, hacd_job_device(job, d), job->user, &executor, &err);
         ret[d].ready = status == HAC_OK && executor->state == HAC_EXECUTOR_READY;
         ret[d].busy = ret[d].ready ? busy_for(executor) : 0;
         ret[d].busy += hac_fair_share_backlog(job->jobs->executors, hacd_job_device(job, d), job->user);
