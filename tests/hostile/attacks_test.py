@@ -202,12 +202,13 @@ class Processes(AttackTest):
     def test_limit_of_tasks(self):
         old = os.path.exists("/sys/fs/cgroup/pids/tasks")
         group = Path("/sys/fs/cgroup/pids" if old else "/sys/fs/cgroup", f"hac-test-{os.getpid()}")
+        # after hacd has ended, which is in it
+        self.addCleanup(lambda: group.exists() and eventually(lambda: not (group / "cgroup.procs").read_text()) and group.rmdir())
         machine, daemon = self.shared(config={"executor_idle_timeout": "120s"})
         sort = wire.sort_inline("u32", bytes(4000))
         self.assertEqual(self.user(machine, 0).ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
         try:
             group.mkdir()
-            self.addCleanup(lambda: eventually(lambda: not (group / "cgroup.procs").read_text()) and group.rmdir())
             for pid in (daemon.pid, *daemon.executor_pids()):
                 (group / "cgroup.procs").write_text(str(pid))
             room = int((group / "pids.current").read_text()) + 5  # for a part of another executor
