@@ -206,9 +206,8 @@ static uint64_t first_word(const hac_key_item *item, const hac_column *column, s
         return SIGN;
     if (item->repr == HAC_REPR_STRING) {
         const hac_string_ref *ref = &((const hac_string_ref *)column->values)[row];
-        return (
-            uint64_t)(below_null(item, text_bits(item, column->bytes + ref->offset, ref->length, &is_long)) >>
-                      64);
+        const uint8_t *text = ref->length > 0 ? column->bytes + ref->offset : NULL;
+        return (uint64_t)(below_null(item, text_bits(item, text, ref->length, &is_long)) >> 64);
     }
     if (item->repr == HAC_REPR_I128) {
         memcpy(words, at, sizeof words);
