@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Forms of a query's result: tables on a terminal (a pty, so that isatty and the window's size are real), Markdown, tsv,
-JSON lines and Arrow. The oracles are pyarrow and plain Python."""
+JSON lines and Arrow. The oracles are pyarrow, Polars and plain Python."""
 import fcntl
 import json
 import os
@@ -24,6 +24,10 @@ try:
     import pyarrow.ipc as ipc
 except ImportError:
     pa = None
+try:
+    import polars as pl
+except ImportError:
+    pl = None
 
 TABLE = "a:i64,b:string,c:f64,d:decimal(9,2),e:date,f:bool,g:timestamp"
 ROWS = ("a,b,c,d,e,f,g\n"
@@ -237,6 +241,16 @@ class Arrow(OutputCase):
         for name in kinds:
             column = table.column(name)
             self.assertEqual((column.null_count, sum(v.as_py() for v in column if v.is_valid)), (1, sum(i % 100 for i in range(3000))))
+
+    @unittest.skipUnless(pl, "Polars is not there")
+    def test_nulls(self):
+        """Readers that look at the nulls only if their number is not 0 see them."""
+        self.put("n.csv", "a,b\n" + "".join(f"{'' if i % 3 == 0 else i},{'' if i % 5 == 0 else f'x{i}'}\n" for i in range(100)))
+        self.m.good("query", "n.csv", "--select", "a, b, 1 as c", "-o", "n.arrow")
+        table = pl.read_ipc(self.m.path("n.arrow"))
+        self.assertEqual(table["a"].to_list(), [None if i % 3 == 0 else i for i in range(100)])
+        self.assertEqual(table["b"].to_list(), [None if i % 5 == 0 else f"x{i}" for i in range(100)])
+        self.assertEqual(table.null_count().row(0), (34, 20, 0))
 
     def test_no_rows(self):
         self.put("t.csv", ROWS)

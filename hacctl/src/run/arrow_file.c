@@ -168,6 +168,19 @@ static void add_column(arrow_body *body, const arrow_type *type, const struct Ar
     }
 }
 
+/* The number of nulls. Readers take "unknown", which the C data interface knows, for "none". */
+static int64_t count_nulls(const struct ArrowArray *array)
+{
+    const uint8_t *valid = array->buffers[0];
+    int64_t nulls = array->null_count;
+    if (nulls >= 0 || valid == NULL)
+        return nulls < 0 ? 0 : nulls;
+    nulls = array->length;
+    for (int64_t i = 0; i < array->length; i++)
+        nulls -= valid[i / 8] >> (i % 8) & 1;
+    return nulls;
+}
+
 static hac_status make_body(const struct ArrowSchema *schema, const struct ArrowArray *array, arrow_body *ret,
                             hac_error *err)
 {
@@ -184,7 +197,7 @@ static hac_status make_body(const struct ArrowSchema *schema, const struct Arrow
                             "column '%.128s' cannot be written as Arrow: its type is %.32s",
                             schema->children[i]->name, schema->children[i]->format);
         ret->nodes[2 * i] = array->children[i]->length;
-        ret->nodes[2 * i + 1] = array->children[i]->null_count;
+        ret->nodes[2 * i + 1] = count_nulls(array->children[i]);
         add_column(ret, type, array->children[i]);
     }
     return HAC_OK;
