@@ -48,6 +48,7 @@ typedef struct sql_parser {
     hac_sql_text inner_where; /* of the SELECT of WITH */
     bool inside;              /* the SELECT of WITH */
     bool from;                /* there was a FROM */
+    bool offset;              /* there was an OFFSET */
 } sql_parser;
 
 static size_t offset_of(const sql_parser *p, const char *at)
@@ -256,8 +257,9 @@ static bool take_count(sql_parser *p, const char *of, uint64_t *ret)
 static bool take_offset(sql_parser *p)
 {
     uint64_t n;
-    if (p->select->offset != 0)
+    if (p->offset)
         return fail_here(p, "a second OFFSET");
+    p->offset = true;
     if (!advance(p) || !take_count(p, "a number of rows behind OFFSET", &n))
         return false;
     p->select->offset = n;
@@ -522,6 +524,8 @@ static bool take_union(sql_parser *p)
     size_t character = character_of(p, p->token.text);
     if (!hac_token_is_word(&p->next, "all"))
         return fail_here(p, "UNION drops rows that are repeated; write UNION ALL");
+    if (p->with != NULL && !p->inside)
+        return fail_here(p, "write UNION ALL inside of WITH");
     if (!has_only_rows(p->select))
         return fail_here(p, ONLY_ROWS, "what makes groups, orders or limits rows");
     if (!advance_twice(p))
