@@ -152,6 +152,8 @@ static bool mark_all_named(hac_compiler *c, const hac_schema *header, bool *ret)
     }
     for (size_t i = 0; i < c->n_orders; i++)
         mark_named(c, c->orders[i].node, header, ret);
+    for (size_t i = 0; i < c->n_limit_bys; i++)
+        mark_named(c, c->limit_bys[i].node, header, ret);
     return !star;
 }
 

@@ -292,12 +292,13 @@ static void test_many_columns(void **state)
     (void)state;
     enum { N = 1000 };
     static const struct {
-        const char *where, *group_by, *select, *order_by, *read;
+        const char *where, *group_by, *select, *order_by, *limit_by, *read;
     } cases[] = {
-        {NULL, NULL, "c999", NULL, " c999"},
-        {"c1 > c500", "c7", "sum(c3 + cast(c2 as i64)) as c4", "c4, max(c5)", " c1 c2 c3 c5 c7 c500"},
-        {NULL, "c8", "\"c8\", count(*)", NULL, " c8"},
-        {NULL, NULL, "count(*) as n", NULL, ""}};
+        {NULL, NULL, "c999", NULL, NULL, " c999"},
+        {"c1 > c500", "c7", "sum(c3 + cast(c2 as i64)) as c4", "c4, max(c5)", NULL, " c1 c2 c3 c5 c7 c500"},
+        {NULL, "c8", "\"c8\", count(*)", NULL, NULL, " c8"},
+        {NULL, NULL, "c3", NULL, "c900", " c3 c900"},
+        {NULL, NULL, "count(*) as n", NULL, NULL, ""}};
     hac_field *fields = calloc(N, sizeof *fields);
     char many[8 * 257] = "";
     for (size_t i = 0; i < N; i++) {
@@ -315,6 +316,8 @@ static void test_many_columns(void **state)
                                .limit = UINT64_MAX,
                                .select = cases[i].select,
                                .order_by = cases[i].order_by,
+                               .limit_by = cases[i].limit_by,
+                               .limit_each = 1,
                                .source = {.format = HAC_INPUT_PARQUET}};
         char read[1000] = "";
         if (hac_query_compile(&text, &header, &query, &err) != HAC_OK)
