@@ -19,6 +19,7 @@ enum {
     INFER_BYTES = 1 << 20, /* types are inferred from at most this many bytes, fewer if the input pauses */
     PAUSE_MS = 10,
     MARK_BYTES = 3,
+    FOUND_RECORDS = 3, /* a delimiter or a header that is to be found needs as many, or the input's end */
 };
 
 typedef struct first_records {
@@ -93,12 +94,32 @@ static size_t whole_records(const first_records *r)
     return status == HAC_FAILED ? r->bytes : (size_t)last;
 }
 
+/* Whether there are `n` whole records, or what cannot be cut into records. */
+static bool has_records(const first_records *r, unsigned n)
+{
+    const hac_record_rule rule = {.format = r->options->input_format};
+    const hac_record_view view = {r->data, 0, r->bytes, r->ended};
+    hac_record_cut cut;
+    uint64_t end;
+    hac_status status = HAC_OK;
+    hac_record_cut_begin(&cut, &rule);
+    for (unsigned i = 0; i < n && status == HAC_OK; i++)
+        status = hac_record_cut_next(&cut, &view, &end, NULL);
+    return status == HAC_OK || status == HAC_FAILED;
+}
+
+/* Whether the records before a pause do. What is found in them must not depend on the writer's pauses. */
+static bool pause_ends(const first_records *r)
+{
+    return r->paused && (hac_query_finds(r->options) == 0 || has_records(r, FOUND_RECORDS));
+}
+
 static bool has_enough(first_records *r, hac_schema *header)
 {
     if (r->ended || r->bytes >= HAC_RECORD_MAX)
         return true;
     if (r->infers)
-        return (r->bytes >= INFER_BYTES || r->paused) && whole_records(r) > 0;
+        return (r->bytes >= INFER_BYTES || pause_ends(r)) && whole_records(r) > 0;
     if (r->names_json)
         return r->bytes >= HAC_JSON_BEGIN_BYTES || r->paused;
     if (r->bytes <= HAC_SPLIT_HEADER_MAX &&
@@ -193,9 +214,10 @@ hac_status hac_first_records_compile(hac_client *client, hac_input_list *inputs,
                        .infers = hac_query_infers(options),
                        .names_json = hac_query_names_json(options),
                        .failure = HAC_ERROR_NONE};
-    r.early = (r.infers || r.names_json) && !hac_query_asks_aggregates(options);
+    r.early = !hac_query_asks_aggregates(options);
     if (!hac_query_needs_columns(options, r.infers) && !r.names_json)
         return hac_query_compile_options(options, &columns, ret, err);
+    r.infers |= !hac_query_has_header(options) && hac_query_finds(options) != 0; /* no line of names helps */
     hac_status status = read_first(&r, &columns.schema, err);
     bool none = status == HAC_NOT_FOUND;
     if (none) {
