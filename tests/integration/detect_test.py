@@ -8,6 +8,7 @@ import gzip
 import io
 import random
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -104,8 +105,39 @@ class Detect(SharedMachineTest):
         self.put("n.csv", "1|2\n3|4\n")
         for words in (("query", "n.csv"), ("splice", "n.csv"), ("mapreduce", "n.csv")):
             self.assertEqual(self.say(*words, "--schema", "a:i64,b:f64", "--select", "sum(a) as s, sum(b) as t")[0][1], ["4", "6.0"])
-        self.m.bad(2, "query", "n.csv", "--schema", "a:i64", "--select", "sum(a)", says="there are: c1, c2")
+        for schema in ("a:i64", "c1:i64", "a:i64,b:i64,c:i64"):
+            self.m.bad(2, "query", "n.csv", "--schema", schema, "--select", "count()", says="--schema must list all 2 columns, or say --header")
+        self.m.bad(2, "query", "n.csv", "--schema", "a:i64", "--header", "--select", "sum(a)", says="no column 'a'")
         self.assertEqual(self.say("query", "n.csv", "--infer", "off", "--select", "max(c2) as t")[0][1], ["4"])
+
+    def test_schema_without_header(self):
+        """--no-header and a schema do not say the delimiter."""
+        for text in ("1;2\n3;4\n5;6\n", "1,2\n3,4\n5,6\n"):
+            got, note = self.everywhere(text, "--no-header", "--schema", "a:i64,b:i64", "--select", "sum(a) as s, sum(b) as t")
+            self.assertEqual(got[1], ["9", "12"])
+            self.assertEqual("--delimiter ';'" in note, ";" in text, note)
+            self.assertNotIn("look like --no-header", note)
+        for text, wanted in (("", ""), ("\n1,2\n3,4\n5,6\n", "9"), ("1;2\n", "1")):
+            got, note = self.everywhere(text, "--no-header", "--schema", "a:i64,b:i64", "--trim", "--select", "sum(a) as s")
+            self.assertEqual("".join(got[1]), wanted, text)
+
+    def paused(self, lines, *words):
+        """The answer of a stream whose writer pauses behind the first two lines."""
+        process = self.m.start("splice", "-", "--parse", "csv", *words, stdin=-1)
+        for line in lines[:2]:
+            process.stdin.write(line)
+            process.stdin.flush()
+            time.sleep(0.3)
+        out, err = process.communicate(b"".join(lines[2:]), timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        return list(csv.reader(io.StringIO(out.decode()))), err.decode()
+
+    def test_pauses(self):
+        """A pause of the writer changes nothing."""
+        for text in ("1;2\n3;4\n5;6\n", "a;b\n1;2\n3;4\n5;6\n", "a b\n1 2\n3 4\n", "1,2\n3,4\n"):
+            for words in (("--select", "*"), ("--select", "*", "--infer", "off")):
+                wanted = self.say("splice", self.put("t.csv", text), *words)
+                self.assertEqual(self.paused(text.encode().splitlines(keepends=True), *words), wanted, (text, words))
 
     def test_tsv_and_others(self):
         self.put("t.tsv", "1\tx\n2\t\\N\n")

@@ -113,7 +113,8 @@ bool hac_query_infers(const hac_query_options *options)
 
 bool hac_query_needs_columns(const hac_query_options *options, bool infers)
 {
-    return options->input_format == HAC_INPUT_PARQUET || infers || hac_query_has_header(options);
+    return options->input_format == HAC_INPUT_PARQUET || infers || hac_query_has_header(options) ||
+           (hac_query_finds(options) & HAC_FIND_DELIMITER) != 0;
 }
 
 bool hac_query_asks_aggregates(const hac_query_options *options)

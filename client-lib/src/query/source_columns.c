@@ -239,25 +239,37 @@ static hac_status find_header(const hac_query_call *call, hac_schema *ret, hac_e
     return status;
 }
 
-/* Takes what was found in the first records. A schema lists all columns by position where there is no header,
- * so a schema of more or fewer columns is one of names that the header must have. */
-static void take_found(const hac_query_options *options, uint64_t found, hac_source_columns *ret)
+/* Fails unless the schema lists as many columns as the source has. One that cannot be read is reported later.
+ */
+static hac_status check_listed(const hac_query_options *options, size_t n, hac_error *err)
 {
     hac_schema listed = {0};
-    bool no_header = (found & HAC_DETECTED_NO_HEADER) != 0;
+    if (hac_schema_parse(options->schema, &listed, NULL) != HAC_OK)
+        return HAC_OK;
+    bool all = listed.n_fields == n;
+    hac_schema_clear(&listed);
+    return all ? HAC_OK
+               : hac_fail(err, HAC_INVALID,
+                          "no header was found; --schema must list all %zu columns, or say --header", n);
+}
+
+/* Takes what was found in the first records. A schema lists all columns by position where there is no header.
+ */
+static hac_status take_found(const hac_query_options *options, uint64_t found, hac_source_columns *ret,
+                             hac_error *err)
+{
+    bool told = options->input_options.no_header != 0, listed = hac_query_has_schema(options);
+    bool no_header = told || (found & HAC_DETECTED_NO_HEADER) != 0;
     ret->detected = true;
     ret->input_options = options->input_options;
     ret->input_options.delimiter = (uint8_t)found;
-    if (no_header && hac_query_has_schema(options)) {
-        no_header = hac_schema_parse(options->schema, &listed, NULL) == HAC_OK &&
-                    listed.n_fields == ret->schema.n_fields;
-        hac_schema_clear(&listed);
-    }
     ret->input_options.no_header = no_header;
-    if (!no_header || !hac_query_has_schema(options))
-        return;
+    if (!no_header || !listed)
+        return HAC_OK;
+    hac_status status = told ? HAC_OK : check_listed(options, ret->schema.n_fields, err);
     hac_schema_clear(&ret->schema);
     ret->inferred = false;
+    return status;
 }
 
 static hac_status find_columns(hac_client *client, const hac_query_call *call, hac_source_columns *ret,
@@ -273,8 +285,9 @@ static hac_status find_columns(hac_client *client, const hac_query_call *call, h
         return status;
     status = describe(client, call, &ret->schema, &found, err);
     if (status == HAC_OK && hac_query_finds(options) != 0)
-        take_found(options, found, ret);
-    if (ret->inferred && status == HAC_FAILED && hac_query_has_schema(options)) {
+        status = take_found(options, found, ret, err);
+    bool optional = ret->inferred || (hac_query_finds(options) != 0 && !hac_query_has_header(options));
+    if (optional && status == HAC_FAILED && hac_query_has_schema(options)) {
         ret->inferred = false; /* go on with the schema alone; reading reports what is wrong */
         status = hac_query_has_header(options) ? read_header(call, &ret->schema, err) : HAC_OK;
     }
