@@ -20,6 +20,8 @@ hac_status hac_query_options_read(const hac_query_options *options, hac_query_op
         hac_options_read(options, "query", "HAC_QUERY_OPTIONS_INIT", &known, sizeof(known), err);
     if (status == HAC_OK && (unsigned)known.input_format >= HAC_INPUT_END)
         return hac_fail(err, HAC_INVALID, "input format %d does not exist", (int)known.input_format);
+    if (status == HAC_OK && known.summary == HAC_SUMMARY_COLUMNS)
+        known.limit = 0; /* ends the reading of a stream */
     if (status == HAC_OK)
         *ret = known;
     return status;
