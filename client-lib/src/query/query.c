@@ -82,6 +82,18 @@ static hac_status check_texts(const hac_query_options *options, hac_error *err)
     return status;
 }
 
+static bool is_given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* Whether the query says what a summary says itself. */
+static bool shapes_rows(const hac_query_options *options)
+{
+    return is_given(options->group_by) || is_given(options->having) || is_given(options->order_by) ||
+           is_given(options->limit_by) || options->offset != 0;
+}
+
 static hac_status check_options(const hac_query_options *options, bool table, hac_error *err)
 {
     if (!table && options->input_format < HAC_INPUT_CSV)
@@ -96,6 +108,9 @@ static hac_status check_options(const hac_query_options *options, bool table, ha
         return hac_fail(err, HAC_INVALID, "what to find, %d, does not exist", options->find);
     if ((unsigned)options->summary > HAC_SUMMARY_VALUES)
         return hac_fail(err, HAC_INVALID, "summary %d does not exist", options->summary);
+    if (options->summary != HAC_SUMMARY_NONE && shapes_rows(options))
+        return hac_fail(err, HAC_INVALID,
+                        "a summary has no group_by, having, order_by, limit_by and offset; clear them");
     if ((unsigned)options->engine >= HAC_ENGINE_END)
         return hac_fail(err, HAC_INVALID, "engine %d of a query does not exist", (int)options->engine);
     if (options->sample > HAC_PER_MILLE || options->hot_share > HAC_PER_MILLE)

@@ -207,6 +207,14 @@ static void test_bad_options(void **state)
     options = lines();
     options.input_format = HAC_INPUT_NONE;
     expect_invalid(&options, "input format is not set");
+    options = lines();
+    options.summary = HAC_SUMMARY_VALUES;
+    options.order_by = "line";
+    expect_invalid(&options, "a summary has no group_by, having, order_by, limit_by and offset");
+    options.order_by = NULL;
+    options.offset = 1;
+    expect_invalid(&options, "a summary has no group_by, having, order_by, limit_by and offset");
+    options = lines();
     options.input_format = HAC_INPUT_TABLE;
     expect_invalid(&options, "input format is not set");
     options.input_format = HAC_INPUT_END;
