@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "expr/column_names.h"
 #include "expr/program.h"
 
 /* One result of each column that has it. */
@@ -30,7 +31,8 @@ hac_status hac_summary_columns(const hac_query_options *options, const hac_sourc
                                hac_schema *ret, hac_error *err)
 {
     bool has_schema = options->schema != NULL && options->schema[0] != '\0';
-    const char *text = has_schema ? options->schema : hac_formats[options->input_format].columns;
+    const char *text =
+        has_schema ? options->schema : hac_format_columns((hac_input_format)options->input_format);
     hac_schema listed = {0}, all = {0};
     hac_status status = text != NULL ? hac_schema_parse(text, &listed, err) : HAC_OK;
     if (status != HAC_OK || columns->schema.fields == NULL) {

@@ -7,22 +7,9 @@
 #include "base/format.h"
 #include "base/suggest.h"
 #include "compile.h"
+#include "expr/column_names.h"
 
 /* ---- the columns of the source ---- */
-
-static hac_status all_of_kind(hac_kind kind, const char *const *names, size_t n, hac_schema *ret,
-                              hac_error *err)
-{
-    hac_field *fields = calloc(n, sizeof *fields);
-    if (fields == NULL)
-        return hac_fail_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        strncpy(fields[i].name, names[i], sizeof fields[i].name - 1);
-        fields[i].type = (hac_value_type){.kind = (uint8_t)kind};
-    }
-    *ret = (hac_schema){fields, n};
-    return HAC_OK;
-}
 
 /* Copies a schema, with room for more fields. */
 static hac_status copy_schema(const hac_schema *from, size_t more, hac_schema *ret, hac_error *err)
@@ -97,10 +84,8 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
     hac_input_format format = c->text->source.format;
     if (hac_formats[format].columns != NULL)
         return own_schema(c, &hac_formats[format]);
-    if (!schema_given && format == HAC_INPUT_LENGTHS)
-        return all_of_kind(HAC_KIND_BYTES, (const char *const[]){"record"}, 1, &c->schema, c->err);
-    if (!schema_given && format == HAC_INPUT_TYPEDBYTES)
-        return all_of_kind(HAC_KIND_STRING, (const char *const[]){"key", "value"}, 2, &c->schema, c->err);
+    if (!schema_given && hac_format_columns(format) != NULL)
+        return hac_schema_parse(hac_format_columns(format), &c->schema, c->err);
     bool names = header != NULL && header->n_fields <= HAC_COLUMNS_MAX;
     if (!schema_given) {
         if (names && (header->n_fields > 0 || format == HAC_INPUT_PARQUET)) /* a file may have rows only */

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/format.h"
 
 /* A hash table of the names, with open addressing. */
 typedef struct name_set {
@@ -106,4 +107,11 @@ void hac_column_names_note(const hac_schema *schema, char *ret, size_t capacity)
     }
     if (shown > 0 && shown < made)
         snprintf(ret + used, capacity - used, " and so on (%zu)", made);
+}
+
+const char *hac_format_columns(hac_input_format format)
+{
+    if (format == HAC_INPUT_LENGTHS)
+        return "record:bytes";
+    return format == HAC_INPUT_TYPEDBYTES ? "key:string,value:string" : hac_formats[format].columns;
 }
