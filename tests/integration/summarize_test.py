@@ -7,7 +7,9 @@ import gzip
 import io
 import json
 import math
+import os
 import random
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -101,6 +103,42 @@ class Summaries(OutputCase):
         self.put("b.bin", b"\1\0\0\0\5\0\0\0")
         self.assertEqual(self.summary("b.bin", "--parse", "fixed", "--schema", "v:u32"), [["v", "u32", "2", "0", "2", "1", "5", "3.0", "2.8284271247461903", "2.0", "3.0", "4.0"]])
         self.assertEqual(self.m.good("describe", "b.bin", "--parse", "fixed", "--schema", "v:u32"), b"column,type\nv,u32\n")
+
+    def test_binary_formats(self):
+        self.put("l.bin", b"\1\0\0\0x\2\0\0\0yz")
+        self.assertEqual(self.m.good("describe", "l.bin", "--parse", "lengths"), b"column,type\nrecord,bytes\n")
+        self.assertEqual([r[:5] for r in self.summary("l.bin", "--parse", "lengths")], [["record", "bytes", "2", "0", "2"]])
+        self.put("t.bin", b"\7\0\0\0\1k\7\0\0\0\1v")
+        self.assertEqual(self.m.good("describe", "t.bin", "--parse", "typedbytes"), b"column,type\nkey,string\nvalue,string\n")
+        self.assertEqual([r[:7] for r in self.summary("t.bin", "--parse", "typedbytes")],
+                         [["key", "string", "1", "0", "1", "k", "k"], ["value", "string", "1", "0", "1", "v", "v"]])
+
+    def test_zero_bytes(self):
+        """A zero byte in a value ends neither the value nor the row."""
+        self.put("z.csv", b"a,b,c\n1,x\0y,2\n3,x\0z,4\n")
+        got = self.summary("z.csv")
+        self.assertEqual([(r[0], r[2], r[5], r[6]) for r in got], [("a", "2", "1", "3"), ("b", "2", "x\\0y", "x\\0z"), ("c", "2", "2", "4")])
+
+    def test_endless(self):
+        """describe ends although its input does not."""
+        for words in ((), ("--no-header", "--delimiter", ",")):
+            endless = subprocess.Popen(["yes", "1,2,3"], stdout=subprocess.PIPE)
+            try:
+                got = self.m.run("describe", "-", "--parse", "csv", *words, stdin=endless.stdout, timeout=60)
+            finally:
+                endless.kill()
+                endless.stdout.close()
+                endless.wait()
+            self.assertEqual((got.code, got.out), (0, b"column,type\nc1,i64\nc2,i64\nc3,i64\n"), got)
+
+    def test_named_pipe(self):
+        """What is read once is summarized without a second query, on a terminal too."""
+        path = self.m.path("fifo.csv")
+        os.mkfifo(path)
+        writer = subprocess.Popen(["sh", "-c", "printf 'a,b\\n1,2\\n3,4\\n' > fifo.csv"], cwd=self.m.path(""))
+        out = self.on_terminal("summarize", "fifo.csv", columns=200, NO_COLOR="1")
+        self.assertEqual(writer.wait(20), 0)
+        self.assertEqual(self.cells(out)[0], HEADER)
 
     def test_no_rows(self):
         self.put("t.csv", "a,b\n")

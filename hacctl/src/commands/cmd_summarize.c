@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd.h"
 #include "run/job_output.h"
@@ -60,15 +61,32 @@ static void cut_fields(char *line, const char **ret, size_t n)
     }
 }
 
+/* Copies bytes of tsv as a string. A NUL byte becomes the two characters \0, so that it does not end it. */
+static char *copy_text(const char *data, size_t bytes)
+{
+    size_t nuls = 0, n = 0;
+    for (size_t i = 0; i < bytes; i++)
+        nuls += data[i] == '\0';
+    char *text = malloc(bytes + 2 * nuls + 1);
+    for (size_t i = 0; text != NULL && i < bytes; i++) {
+        if (data[i] != '\0') {
+            text[n++] = data[i];
+            continue;
+        }
+        memcpy(text + n, "\\\\0", 3);
+        n += 3;
+    }
+    if (text != NULL)
+        text[n] = '\0';
+    return text;
+}
+
 static hac_status read_row(const hac_job *job, row_result *ret, hac_error *err)
 {
-    size_t bytes = (size_t)hac_job_bytes(job), n = 1;
-    row_result row = {.text = malloc(bytes + 1)};
+    size_t n = 1;
+    row_result row = {.text = copy_text(hac_job_data(job), (size_t)hac_job_bytes(job))};
     if (row.text == NULL)
         return hac_fail_no_memory(err);
-    if (bytes > 0)
-        memcpy(row.text, hac_job_data(job), bytes);
-    row.text[bytes] = '\0';
     char *rest = row.text, *names = strsep(&rest, "\n"), *values = rest != NULL ? strsep(&rest, "\n") : NULL;
     for (const char *at = names; *at != '\0'; at++)
         n += *at == '\t';
@@ -241,12 +259,15 @@ static hac_status add_values(summary *s, const hac_job *job, unsigned first, uns
     return HAC_OK;
 }
 
+/* Whether an input is gone when it was read: standard input, a named pipe, what a shell writes as <(…). */
 static bool reads_once(const hac_args *args)
 {
-    for (size_t i = 0; i < args->n_words; i++)
-        if (strcmp(args->words[i], "-") == 0)
-            return true;
-    return false;
+    bool once = false;
+    struct stat st;
+    for (size_t i = 0; i < args->n_words && !once; i++)
+        once = strcmp(args->words[i], "-") == 0 ||
+               (stat(args->words[i], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+    return once;
 }
 
 static hac_status summarize(summary *s, hac_error *err)
@@ -259,7 +280,7 @@ static hac_status summarize(summary *s, hac_error *err)
         if (first > 0 && reads_once(s->args))
             return hac_fail(
                 err, HAC_FAILED,
-                "summarize: standard input has more than %u columns, and is read only once; save it "
+                "summarize: the input has more than %u columns, and a pipe is read only once; save it "
                 "first",
                 first);
         status = ask(s, HAC_SUMMARY_VALUES, first, NULL, &job, err);
