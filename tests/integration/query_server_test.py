@@ -65,7 +65,7 @@ class Query(unittest.TestCase):
         (self.counts / "how").write_text(json.dumps(how))
         column, parse = "line", ["--parse", "lines"]
         if flags & QUOTES:
-            column, parse = "value", ["--parse", "csv", "--no-header", "--schema", "value:string"]
+            column, parse = "value", ["--parse", "csv", "--no-header", "--delimiter", ",", "--schema", "value:string"]
         if flags & AGGREGATES:
             return [*parse, "--engine", "host", "--group-by", column, "--select", f"{column}, count() as n"]
         return [*parse, "--select", column]
