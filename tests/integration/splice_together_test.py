@@ -100,7 +100,7 @@ class Together(MachineTest):
         first, writer = endless(m, *GROUPS, "-o", "first", "--split-size", "16MiB")
         self.assertTrue(eventually(lambda: any(job["state"] == "running" and job["seconds"] > 0.5
                                                for job in m.json("jobs")["jobs"])))
-        second = m.start("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *GROUPS, "--split-size", "16MiB",
+        second = m.start("splice", "-", "--parse", "csv", "--no-header", "--delimiter", ",", "--schema", SCHEMA, *GROUPS, "--split-size", "16MiB",
                          "--deadline", "60s", stdin=subprocess.PIPE)
         found = self.who_waits(m)
         self.addCleanup(writer.wait)
@@ -122,7 +122,7 @@ class Together(MachineTest):
         self.end(second, 130, b"cancelled")
         for how in ("cancel", "deadline", "kill"):
             words = ("--deadline", "1s") if how == "deadline" else ()
-            second = m.start("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *GROUPS, "--split-size", "16MiB",
+            second = m.start("splice", "-", "--parse", "csv", "--no-header", "--delimiter", ",", "--schema", SCHEMA, *GROUPS, "--split-size", "16MiB",
                              *words, stdin=subprocess.PIPE)
             if how == "deadline":
                 self.end(second, 1, b"deadline")
