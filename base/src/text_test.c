@@ -243,11 +243,12 @@ static void test_copy_line(void **state)
     assert_int_equal(hac_utf8_copy_line(out, sizeof out, NULL), 0);
     assert_string_equal(out, "");
     /* what a terminal obeys: C1, U+061C, U+200E, U+2028, U+202E, U+2066, U+2069 */
-    static const char *const controls[] = {"\xc2\x9b",     "\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\xa8",
-                                           "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9"};
+    static const uint8_t controls[][3] = {{0xc2, 0x9b},       {0xd8, 0x9c},       {0xe2, 0x80, 0x8e},
+                                          {0xe2, 0x80, 0xa8}, {0xe2, 0x80, 0xae}, {0xe2, 0x81, 0xa6},
+                                          {0xe2, 0x81, 0xa9}};
     for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
         char in[16];
-        snprintf(in, sizeof in, "a%sb", controls[i]);
+        snprintf(in, sizeof in, "a%.3sb", (const char *)controls[i]);
         assert_int_equal(hac_utf8_copy_line(out, sizeof out, in), 3);
         assert_string_equal(out, "a b");
     }

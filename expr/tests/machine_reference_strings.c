@@ -128,7 +128,7 @@ static void pad(const ref_value *a, int64_t wanted, const ref_value *fill, bool 
 {
     size_t at[REFERENCE_STRING_MAX + 1], fills[REFERENCE_STRING_MAX + 1], n = characters(a, at),
                                                                           m = characters(fill, fills);
-    int64_t missing = wanted - (int64_t)n;
+    int64_t missing = wanted > (int64_t)n ? wanted - (int64_t)n : 0;
     if (wanted <= (int64_t)n) {
         reference_set_string(ret, a->string, at[wanted < 0 ? 0 : wanted]);
         return;

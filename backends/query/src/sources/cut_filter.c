@@ -28,7 +28,7 @@ hac_status hac_cut_filter_make(const hac_source_cut *cut, hac_value_type type, h
                                hac_error *err)
 {
     hac_cleanup(hac_program_builder_free_cleanup) hac_program_builder *b = NULL;
-    hac_cleanup(hac_cut_filter_clear) hac_cut_filter made = {.program = NULL};
+    hac_cut_filter made = {.program = NULL};
     hac_status status = hac_program_builder_new(&b, err);
     if (status != HAC_OK)
         return status;
@@ -44,11 +44,11 @@ hac_status hac_cut_filter_make(const hac_source_cut *cut, hac_value_type type, h
     status = hac_program_builder_finish(b, &made.program, err);
     if (status == HAC_OK)
         status = hac_conjuncts_find(made.program, &made.found, err);
-    if (status != HAC_OK)
-        return status;
-    *ret = made;
-    made = (hac_cut_filter){.program = NULL};
-    return HAC_OK;
+    if (status == HAC_OK)
+        *ret = made;
+    else
+        hac_cut_filter_clear(&made);
+    return status;
 }
 
 void hac_cut_filter_clear(hac_cut_filter *filter)
