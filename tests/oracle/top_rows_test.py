@@ -74,6 +74,20 @@ class Top(SharedMachineTest):
         for keys in ([("i1", True)], [("s", False), ("f8", True)], [("f8", True), ("b", False)]):
             self.check(names, self.rows, keys, 100)
 
+    def test_chunks(self):
+        """Several chunks, read by several threads, whose rows share few values: of equal rows the first in the file come first."""
+        size, few = 400_000, random.Random(9)
+        values = [few.randrange(5) for _ in range(size)]
+        values[:150_000] = [max(v, 1) for v in values[:150_000]]  # the first chunk does not have the smallest value
+        table = pyarrow.table({"few": pyarrow.array(values, pyarrow.int32()), "n": pyarrow.array(range(size), pyarrow.int64())})
+        pyarrow.parquet.write_table(table, self.m.path("chunks.parquet"), row_group_size=50_000)
+        for order, sign in (("few", 1), ("few desc", -1)):
+            rows = sorted(range(size), key=lambda n, sign=sign: sign * values[n])
+            for limit in (1, 700, 20_000, 65_536):
+                for where in ((), ("--where", "n >= 0")):
+                    got = self.m.good("mapreduce", "chunks.parquet", "--select", "n", "--order-by", order, "--limit", str(limit), *where)
+                    self.assertEqual(list(map(int, got.split()[1:])), rows[:limit], (order, limit, where))
+
     def test_where(self):
         name = self.write("plain.parquet", self.rows)
         some = [r for r in self.rows if r["i4"] is not None and r["i4"] > 0 and r["s"] is not None]
