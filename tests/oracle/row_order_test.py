@@ -196,7 +196,9 @@ class Large(SharedMachineTest):
     def test_beside_it(self):
         """Another query need not wait for the end of a sort, and neither does Ctrl-C."""
         Path(self.m.path("two.csv")).write_text("a\n1\n2\n")
-        sort = self.m.start("sort", "in.csv", "--key", "k desc", "-o", "out.csv")
+        header, rows = Path(self.m.path("in.csv")).read_text().split("\n", 1)
+        Path(self.m.path("large.csv")).write_text(header + "\n" + 5 * rows)  # takes more than a second anywhere
+        sort = self.m.start("sort", "large.csv", "--key", "k desc", "-o", "out.csv")
         time.sleep(0.5)
         self.assertIsNone(sort.poll())
         self.assertEqual(self.m.good("mapreduce", "two.csv", "--select", "count() as n"), b"n\n2\n")
