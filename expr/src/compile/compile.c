@@ -469,7 +469,7 @@ static hac_status make_having(hac_compiler *c)
 
 static hac_status order_by(hac_compiler *c, const hac_item *item)
 {
-    uint16_t column;
+    uint16_t column = 0;
     hac_status status = column_of(c, item, &column);
     for (size_t i = 0; status == HAC_OK && i < c->n_order; i++)
         if (c->order[i].column == column)
@@ -556,7 +556,7 @@ static hac_status check_limit_by(hac_compiler *c)
 
 static hac_status add_limit_by(hac_compiler *c, const hac_item *item)
 {
-    uint16_t column;
+    uint16_t column = 0;
     hac_status status = column_of(c, item, &column);
     for (size_t i = 0; status == HAC_OK && i < c->n_limit_by; i++)
         if (c->limit_by[i] == column)
