@@ -28,8 +28,8 @@ bool hac_result_form_is_made_here(hac_result_form form);
 bool hac_result_form_is_file(const hac_args *args);
 
 /* Takes --output-format, else the suffix of -o; else a table for standard output that is a terminal (but not
- * that of a rank), else `otherwise`. HAC_INVALID: the suffix promises a form that results cannot have, or --detach
- * asks the daemon to keep a form that this process makes. `command` is for messages. */
+ * that of a rank), else `otherwise`. HAC_INVALID: the suffix promises a form that results cannot have, or
+ * --detach asks the daemon to keep a form that this process makes. `command` is for messages. */
 HAC_MUST_USE hac_status hac_result_form_choose(const hac_args *args, const char *command,
                                                hac_result_form otherwise, hac_result_form *ret,
                                                hac_error *err);
