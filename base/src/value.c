@@ -96,6 +96,11 @@ const char *hac_kind_name(hac_kind kind)
     return hac_kinds[kind < HAC_KIND_END ? kind : HAC_KIND_NONE].name;
 }
 
+bool hac_kind_is_number(hac_kind kind)
+{
+    return hac_kind_is_integer(kind) || hac_kind_is_float(kind) || kind == HAC_KIND_DECIMAL;
+}
+
 bool hac_kind_is_integer(hac_kind kind)
 {
     return kind < HAC_KIND_END && hac_kinds[kind].class == HAC_CLASS_INTEGER;

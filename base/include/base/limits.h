@@ -36,7 +36,6 @@
 #define HAC_EXPRESSION_MAX 30720 /* bytes of each text of a query */
 #define HAC_COLUMNS_MAX    256
 #define HAC_FIELD_NAME_MAX 128   /* bytes of a column's name and the zero behind it */
-#define HAC_FIELD_NAME_MAX 128   /* bytes of a column's name and the zero behind it */
 #define HAC_PER_MILLE      1000  /* of the sample and of the share of hot keys */
 #define HAC_WORK_ITEMS_MAX 65536 /* work-groups, and work-items of a work-group */
 

@@ -81,6 +81,7 @@ bool hac_value_type_common(hac_value_type a, hac_value_type b, hac_value_type *r
 const char *hac_kind_name(hac_kind kind);
 bool hac_kind_is_integer(hac_kind kind); /* i8 … u64 */
 bool hac_kind_is_float(hac_kind kind);
+bool hac_kind_is_number(hac_kind kind); /* integer, float, decimal */
 bool hac_kind_is_text(hac_kind kind);
 
 /* A type that exists, with a precision and a scale that it may have. */

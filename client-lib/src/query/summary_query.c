@@ -22,11 +22,6 @@ static const summary_value values[] = {
 };
 enum { N_VALUES = sizeof(values) / sizeof(values[0]), TEXT_MAX = HAC_EXPRESSION_MAX - 4096 };
 
-static bool is_number(hac_kind kind)
-{
-    return hac_kind_is_integer(kind) || hac_kind_is_float(kind) || kind == HAC_KIND_DECIMAL;
-}
-
 hac_status hac_summary_columns(const hac_query_options *options, const hac_source_columns *columns,
                                hac_schema *ret, hac_error *err)
 {
@@ -67,7 +62,7 @@ static void add_name(hac_text *text, const char *name)
 static void add_values(hac_text *text, const hac_field *field, size_t index)
 {
     for (size_t i = 0; i < N_VALUES; i++) {
-        if (values[i].numbers && !is_number((hac_kind)field->type.kind))
+        if (values[i].numbers && !hac_kind_is_number((hac_kind)field->type.kind))
             continue;
         hac_text_addf(text, ", %s", values[i].before);
         add_name(text, field->name);

@@ -34,7 +34,7 @@ hac_repr hac_repr_of(hac_value_type type)
 
 bool hac_is_number(hac_value_type type)
 {
-    return hac_kind_is_integer(type.kind) || hac_kind_is_float(type.kind) || type.kind == HAC_KIND_DECIMAL;
+    return hac_kind_is_number(type.kind);
 }
 
 bool hac_is_unsigned(hac_value_type type)

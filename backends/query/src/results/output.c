@@ -252,11 +252,6 @@ static void tsv_header(hac_output_buffer *output, const hac_schema *schema, size
     hac_output_byte(output, '\n');
 }
 
-static bool is_number(hac_kind kind)
-{
-    return hac_kind_is_integer(kind) || hac_kind_is_float(kind) || kind == HAC_KIND_DECIMAL;
-}
-
 /* The second line of a Markdown table aligns numbers on the right. */
 static void markdown_header(hac_output_buffer *output, const hac_schema *schema, size_t n_visible)
 {
@@ -268,7 +263,8 @@ static void markdown_header(hac_output_buffer *output, const hac_schema *schema,
     }
     hac_output_put(output, "|\n", 2);
     for (size_t i = 0; i < n_visible; i++)
-        hac_output_put(output, is_number((hac_kind)schema->fields[i].type.kind) ? "|--:" : "|---", 4);
+        hac_output_put(output, hac_kind_is_number((hac_kind)schema->fields[i].type.kind) ? "|--:" : "|---",
+                       4);
     hac_output_put(output, "|\n", 2);
 }
 
