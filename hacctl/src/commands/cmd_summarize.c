@@ -11,6 +11,7 @@
 #include "run/job_output.h"
 #include "run/query_run.h"
 #include "text/cell_table.h"
+#include "text/tsv_field.h"
 
 static const hac_cell_column described[] = {{"column", "string"}, {"type", "string"}};
 static const hac_cell_column summarized[] = {
@@ -35,21 +36,12 @@ static void row_clear(row_result *row)
     *row = (row_result){.n = 0};
 }
 
-/* Undoes the escapes of tsv, in place; NULL if the field is null. */
+/* Undoes the escapes of the field, in place; NULL if it is null. */
 static const char *read_field(char *field)
 {
-    char *to = field;
     if (strcmp(field, "\\N") == 0)
         return NULL;
-    for (const char *at = field; *at != '\0'; at++) {
-        char c = *at;
-        if (c == '\\' && at[1] != '\0') {
-            at++;
-            c = *at == 't' ? '\t' : *at == 'n' ? '\n' : *at == 'r' ? '\r' : *at;
-        }
-        *to++ = c;
-    }
-    *to = '\0';
+    field[hac_tsv_unescape(field, strlen(field))] = '\0';
     return field;
 }
 
@@ -124,17 +116,17 @@ static bool find_value(const row_result *row, size_t index, const char *name, co
 static void draw_bars(const char *counts, char ret[BARS * sizeof "█"])
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    unsigned long long numbers[BARS] = {0}, most = 1;
+    unsigned long long numbers[BARS] = {0}, max = 1;
     size_t n = 0;
     ret[0] = '\0';
     for (const char *at = counts; at != NULL && n < BARS; n++) {
         numbers[n] = strtoull(at, NULL, 10);
-        most = numbers[n] > most ? numbers[n] : most;
+        max = numbers[n] > max ? numbers[n] : max;
         at = strchr(at, ',');
         at = at != NULL ? at + 1 : NULL;
     }
     for (size_t i = 0; i < n; i++)
-        strcat(ret, numbers[i] == 0 ? " " : bars[(numbers[i] * (BARS - 1) + most - 1) / most]);
+        strcat(ret, numbers[i] == 0 ? " " : bars[(numbers[i] * (BARS - 1) + max - 1) / max]);
 }
 
 /* ---- a request ---- */

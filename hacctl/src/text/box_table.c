@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "screen_text.h"
+#include "tsv_field.h"
 
 /* A line of tsv without its line feed; the memory is used again. */
 typedef struct box_line {
@@ -118,23 +119,6 @@ hac_status hac_box_table_add(hac_box_table *box, const void *bytes, size_t n, ha
 
 /* ---- cells ---- */
 
-/* Undoes the escapes of tsv, in place. */
-static size_t unescape(char *text, size_t bytes)
-{
-    size_t to = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        char next = text[i] == '\\' && i + 1 < bytes ? text[i + 1] : '\0';
-        char meant = next == 't'    ? '\t'
-                     : next == 'n'  ? '\n'
-                     : next == 'r'  ? '\r'
-                     : next == '\\' ? '\\'
-                                    : '\0';
-        i += meant != '\0';
-        text[to++] = meant != '\0' ? meant : text[i];
-    }
-    return to;
-}
-
 /* Longer text is never seen: a cell is cut at the width of the terminal. */
 enum { CELL_MAX = 4096 };
 
@@ -153,7 +137,7 @@ static bool fill_cell(box_cell *cell, const char *field, size_t bytes)
         bytes--;
     if (bytes > 0)
         memcpy(raw, field, bytes);
-    bytes = unescape(raw, bytes);
+    bytes = hac_tsv_unescape(raw, bytes);
     cell->text = malloc(HAC_SCREEN_TEXT_MAX(bytes) + 2 * sizeof "…");
     if (cell->text == NULL)
         return false;
