@@ -104,7 +104,7 @@ static void test_wide_range(void **unused)
     assert_int_equal(of_f64(&b, 0), 500);
     hac_buckets_clear(&b);
     make(hac_constant_real(0), hac_constant_real(DBL_TRUE_MIN), 1000, f64,
-         &b); /* borders 0 × 501, then the least */
+         &b); /* borders 0 × 501, then the minimum */
     assert_int_equal(of_f64(&b, 0), 500);
     assert_int_equal(of_f64(&b, DBL_TRUE_MIN), 999);
     hac_buckets_clear(&b);

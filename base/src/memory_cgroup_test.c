@@ -200,7 +200,7 @@ static void test_not_to_be_known(void **state)
 static void test_pids(void **state)
 {
     (void)state;
-    /* version 2: the least of both levels, refusals of both */
+    /* version 2: the minimum of both levels, refusals of both */
     put("a/b/pids.max", "100\n");
     put("a/b/pids.current", "40\n");
     put("a/b/pids.events", "max 3\n");

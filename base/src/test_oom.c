@@ -238,7 +238,7 @@ static bool once(hac_test_work work, void *context, long n, bool all)
     return hit;
 }
 
-long hac_test_exhaust(hac_test_work work, void *context, long at_least)
+long hac_test_exhaust(hac_test_work work, void *context, long min_allocations)
 {
     const char *word = getenv("HAC_TEST_OOM_STEP");
     long step = word != NULL ? atol(word) : 1, count = 0;
@@ -248,8 +248,8 @@ long hac_test_exhaust(hac_test_work work, void *context, long at_least)
             n += n < ALL_UP_TO || step < 1 ? 1 : step;
         count = n;
     }
-    if (count < at_least)
-        fail_msg("makes %ld allocations, at least %ld were expected", count, at_least);
+    if (count < min_allocations)
+        fail_msg("makes %ld allocations, at least %ld were expected", count, min_allocations);
     print_message("%ld allocations\n", count);
     return count;
 }

@@ -125,9 +125,9 @@ static hac_status run(void *context, hac_error *err)
     return status;
 }
 
-static void exhaust(use_client *use, long at_least)
+static void exhaust(use_client *use, long min_allocations)
 {
-    hac_test_exhaust(run, &use, at_least);
+    hac_test_exhaust(run, &use, min_allocations);
 }
 
 /* ---- requests ---- */

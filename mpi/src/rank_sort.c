@@ -258,7 +258,7 @@ static hac_status exchange(rank_sorting *s, const uint64_t *cuts, hac_error *err
 
 /* ---- merge ---- */
 
-/* A heap of the next item of each run. The least item is on top; of equal items that of the lower rank. */
+/* A heap of the next item of each run. The smallest item is on top; of equal items that of the lower rank. */
 typedef struct heap {
     struct {
         uint64_t key, at, end;

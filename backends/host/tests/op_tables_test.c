@@ -88,10 +88,10 @@ static long double wide_distance(unsigned function, const void *a, const void *b
 static bool is_distance(double got, double plain, long double wide, unsigned kind)
 {
     long double bound = kind == HAC_KIND_F64 ? 1e-14L : 1e-5L;
-    long double least = kind == HAC_KIND_F64 ? 0x1p-1074L : 0x1p-149L;
+    long double smallest = kind == HAC_KIND_F64 ? 0x1p-1074L : 0x1p-149L;
     double rounded = kind == HAC_KIND_F64 ? (double)wide : (double)(float)wide;
     return same(got, plain) || same(got, rounded) ||
-           fabsl(got - wide) <= bound * fmaxl(fabsl(wide), 1e-300L) + least ||
+           fabsl(got - wide) <= bound * fmaxl(fabsl(wide), 1e-300L) + smallest ||
            (fabsl(wide) <= 2 && fabsl(got - wide) <= bound);
 }
 

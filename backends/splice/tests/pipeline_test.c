@@ -316,7 +316,7 @@ static void count_begun(void *context, uint64_t chunk)
         usleep(*(useconds_t *)context);
 }
 
-/* Waits until readers have stopped after `least` data sets, or have begun more than `most`. On a busy machine
+/* Waits until readers have stopped after `min` data sets, or have begun more than `max`. On a busy machine
  * they may pause earlier. */
 static uint64_t settled(uint64_t min, uint64_t max)
 {

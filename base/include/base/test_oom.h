@@ -23,12 +23,12 @@ typedef hac_status (*hac_test_work)(void *context, hac_error *err);
  * Does the work with 0, 1, 2 … allocations that succeed, then with the 1st, 2nd, 3rd … one failing alone,
  * until none fails any more. Asserts each time: HAC_NO_MEMORY and a message that speaks of memory; or HAC_OK,
  * where the work could do without (it looks itself whether what it got is right). Nothing is leaked, no
- * descriptor stays open. Asserts that the work makes at least `at_least` allocations. Returns how many it
- * makes.
+ * descriptor stays open. Asserts that the work makes `min_allocations` or more. Returns the number of
+ * allocations.
  *
  * $HAC_TEST_OOM_STEP: behind the first 64 only every so-many-th allocation fails.
  */
-long hac_test_exhaust(hac_test_work work, void *context, long at_least);
+long hac_test_exhaust(hac_test_work work, void *context, long min_allocations);
 
 /* The parts, for work that has an oracle of its own: the next `n` allocations succeed, then one fails, or all
  * from there on. */

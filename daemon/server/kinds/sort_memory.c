@@ -11,7 +11,7 @@
 
 typedef struct plan_search {
     const hac_machine *machine;
-    uint64_t limit, min_bytes; /* limit in bytes, and the least that any plan needs */
+    uint64_t limit, min_bytes; /* limit in bytes, and the minimum of all plans */
     hac_plan *best;            /* the fastest plan that fits */
 } plan_search;
 

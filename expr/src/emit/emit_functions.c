@@ -53,12 +53,12 @@ hac_value_id hac_emit_greatest(hac_emitter *e, const hac_node *node)
     static const hac_op less[HAC_REPR_END] = {HAC_OP_LT_BOOL, HAC_OP_LT_BOOL,  HAC_OP_LT_I64,
                                               HAC_OP_LT_U64,  HAC_OP_LT_F32,   HAC_OP_LT_F64,
                                               HAC_OP_LT_I128, HAC_OP_LT_STRING};
-    bool greatest = node->function->k != 0;
+    bool max = node->function->k != 0;
     hac_value_id value = hac_emit_argument(e, node, 0);
     hac_op compare = less[hac_program_builder_repr(e->builder, value)];
     for (size_t i = 1; i < node->n_args; i++) {
         hac_value_id other = hac_emit_argument(e, node, i);
-        hac_value_id take = op(e, compare, greatest ? value : other, greatest ? other : value, 0);
+        hac_value_id take = op(e, compare, max ? value : other, max ? other : value, 0);
         value = op(e, HAC_OP_SELECT, take, other, op(e, HAC_OP_COALESCE, value, other, 0));
     }
     return value;
@@ -192,7 +192,7 @@ hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node)
 }
 
 /* The number, or -2^40 if it is less: no string is that long, and its negative is a number. */
-static hac_value_id at_least(hac_emitter *e, hac_value_id n)
+static hac_value_id bounded_below(hac_emitter *e, hac_value_id n)
 {
     hac_value_id lowest = constant_i64(e, -(INT64_C(1) << 40));
     return op(e, HAC_OP_SELECT, op(e, HAC_OP_LT_I64, n, lowest, 0), lowest, n);
@@ -200,7 +200,7 @@ static hac_value_id at_least(hac_emitter *e, hac_value_id n)
 
 hac_value_id hac_emit_left(hac_emitter *e, const hac_node *node)
 {
-    hac_value_id text = hac_emit_argument(e, node, 0), n = at_least(e, hac_emit_argument(e, node, 1));
+    hac_value_id text = hac_emit_argument(e, node, 0), n = bounded_below(e, hac_emit_argument(e, node, 1));
     hac_value_id negative = op(e, HAC_OP_LT_I64, n, constant_i64(e, 0), 0);
     hac_value_id shorter = op(e, HAC_OP_ADD_I64, op(e, HAC_OP_LENGTH, text, 0, 0), n, 0);
     return op(e, HAC_OP_SUBSTR, text, constant_i64(e, 1), op(e, HAC_OP_SELECT, negative, shorter, n));
@@ -209,7 +209,7 @@ hac_value_id hac_emit_left(hac_emitter *e, const hac_node *node)
 /* Characters length - n + 1 … length, or 1 - n … */
 hac_value_id hac_emit_right(hac_emitter *e, const hac_node *node)
 {
-    hac_value_id text = hac_emit_argument(e, node, 0), n = at_least(e, hac_emit_argument(e, node, 1));
+    hac_value_id text = hac_emit_argument(e, node, 0), n = bounded_below(e, hac_emit_argument(e, node, 1));
     hac_value_id zero = constant_i64(e, 0), negative = op(e, HAC_OP_LT_I64, n, zero, 0);
     hac_value_id length = op(e, HAC_OP_SELECT, negative, zero, op(e, HAC_OP_LENGTH, text, 0, 0));
     hac_value_id from = op(e, HAC_OP_ADD_I64, op(e, HAC_OP_SUB_I64, length, n, 0), constant_i64(e, 1), 0);

@@ -356,11 +356,11 @@ static bool is_near(const bucket *b, double units)
  * about that size. */
 static hac_disturbance tolerate(const hac_model_set *set, size_t first, size_t end, double units)
 {
-    hac_disturbance least = HAC_COLD;
+    hac_disturbance min = HAC_COLD;
     for (size_t i = first; i < end; i++)
-        if (set->buckets[i]->quality < least && is_near(summary(set, i), units))
-            least = set->buckets[i]->quality;
-    return least;
+        if (set->buckets[i]->quality < min && is_near(summary(set, i), units))
+            min = set->buckets[i]->quality;
+    return min;
 }
 
 static hac_prediction predict(const hac_model_set *set, const series *s, double units)
