@@ -16,7 +16,7 @@ void hac_runner_free(hac_runner *runner);
 
 /*
  * Makes a task from a command. Everything is checked, by the codelet's own check, too. HAC_INVALID or
- * HAC_UNSUPPORTED: the message says what is wrong. The task borrows from `run`.
+ * HAC_UNSUPPORTED: the message names the fault. The task borrows from `run`.
  */
 HAC_MUST_USE hac_status hac_task_from_command(const hac_device_facts *facts, hac_memory *memory,
                                               const Hac__Executor__Run *run, const hac_codelet **ret_codelet,

@@ -5,7 +5,7 @@
 
 #include "submission.h"
 
-/* Fills the planner's specification from a request. HAC_INVALID: the message says what is wrong. */
+/* Fills the planner's specification from a request. HAC_INVALID: the message names the fault. */
 HAC_MUST_USE hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, hac_sort_spec *ret,
                                            hac_error *err);
 

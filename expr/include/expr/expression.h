@@ -18,7 +18,7 @@ typedef struct hac_expression {
 
 /*
  * Compiles `text` over the columns of `schema`. The result is cast to `as`, unless its kind is HAC_KIND_NONE.
- * HAC_INVALID: the message says what is wrong. *ret_character is the position in the text, counted from 1; 0
+ * HAC_INVALID: the message names the fault. *ret_character is the position in the text, counted from 1; 0
  * means the text as a whole.
  */
 HAC_MUST_USE hac_status hac_expression_compile(const char *text, const hac_schema *schema, hac_value_type as,

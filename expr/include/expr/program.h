@@ -59,7 +59,7 @@ void hac_program_free(hac_program *program);
 
 /* Checks that every index is in range, that representations are those of HAC_OPS, that every register is
  * written before it is read, that lists are sorted, and that outputs have the representations of their types.
- * HAC_INVALID: the message says what is wrong, and where. */
+ * HAC_INVALID: the message names the fault and its place. */
 HAC_MUST_USE hac_status hac_program_verify(const hac_program *program, hac_error *err);
 
 /* Whether a device can run the program: it has no HAC_OP_HOST operations and no 128-bit registers, and

@@ -24,7 +24,7 @@ typedef struct hac_schema {
     size_t n_fields;
 } hac_schema;
 
-/* HAC_INVALID: the message says what is wrong, and at which character; the caller adds "--schema: ". */
+/* HAC_INVALID: the message names the fault and its character; the caller adds "--schema: ". */
 HAC_MUST_USE hac_status hac_schema_parse(const char *text, hac_schema *ret, hac_error *err);
 void hac_schema_clear(hac_schema *schema);
 /* Appends a schema as hac_schema_parse reads it. */

@@ -54,7 +54,7 @@ struct hac_op_request {
 /* The rule of the codelet with this name, with or without ".cl" at the end; NULL: there is none. */
 const hac_op_rule *hac_op_rule_find(const char *name);
 
-/* Reads the task's call and checks it against `rule`. HAC_INVALID: the message says what is wrong with which
+/* Reads the task's call and checks it against `rule`. HAC_INVALID: the message names the fault and the
  * operand. The request borrows the spans. Clear it even after a failure. */
 HAC_MUST_USE hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task,
                                             hac_op_request *ret, hac_error *err);

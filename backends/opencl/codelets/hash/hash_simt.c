@@ -147,7 +147,8 @@ static hac_status tables_init(simt_tables *t, hac_hash_job *job, hac_error *err)
     uint64_t rows = job->max_rows < job->rows ? job->max_rows : job->rows;
     t->groups = groups_of(job, rows);
     uint64_t local = f->local_memory / 2, capacity = local > LOCAL_RESERVED ? local - LOCAL_RESERVED : 0;
-    uint64_t share = hac_hash_memory(job) / 4 / t->groups; /* of what is kept between launches */
+    /* a quarter of the memory is kept between launches */
+    uint64_t share = hac_hash_memory(job) / 4 / t->groups;
     capacity = capacity < share ? capacity : share;
     if (job->options.hot_keys)
         t->sm_pairs = (uint32_t)(capacity / (job->shape.stride * 8));

@@ -314,7 +314,7 @@ static hac_status staging_init(staging *g, const hac_radix_job *job, uint64_t ch
     return HAC_OK;
 }
 
-/* The rows of the stretch's chunks, and of what follows: the next chunk, or the ends of the buckets. */
+/* The row of a chunk, or, behind the last chunk, the ends of the buckets. */
 static const uint64_t *row_at(const hac_radix_job *job, const hac_task *task, uint64_t chunk)
 {
     if (chunk < job->p.chunks)
