@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arbitrary text in every format of lines and words. Input: a byte for the format and options, one for the
  * chunk, one for the delimiter; then the text. */
+#include "fuzz_detect.h"
 #include "fuzz_infer.h"
 #include "fuzz_rows.h"
 
@@ -29,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hac_source_place place = {.fd = -1, .memory = data + 3, .bytes = size - 3};
     fuzz_rows whole = fuzz_read(&q, &place, NULL, 0), cut = fuzz_read(&q, &place, NULL, 1 + data[1]);
     fuzz_compare(&whole, &cut);
+    fuzz_detect(&q.query.source, &place);
     fuzz_infer(&q.query.source, &place);
     return 0;
 }
