@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/value.h"
 #include "screen_text.h"
 #include "tsv_field.h"
 
@@ -181,11 +182,9 @@ static void grid_clear(box_grid *grid)
 
 static bool is_number(const char *type)
 {
-    static const char *const numbers[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (strcmp(type, numbers[i]) == 0)
-            return true;
-    return strncmp(type, "decimal", sizeof "decimal" - 1) == 0;
+    hac_value_type parsed;
+    return hac_value_type_parse(type, strlen(type), &parsed, NULL) == HAC_OK &&
+           hac_kind_is_number(parsed.kind);
 }
 
 static bool fill_types(box_grid *grid, const char *const *types, size_t n_types)
