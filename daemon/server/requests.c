@@ -678,14 +678,35 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_MORE_TEXT] = handle_more_text,
 };
 
+static bool asks_for_plan(size_t what)
+{
+    return what == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT || what == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY ||
+           what == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS;
+}
+
 /* When to retry, in seconds; 0: retrying is pointless. A plan is refused for a limit of its own. */
 static double retry_after(const hac_session *session, size_t what, hac_status code)
 {
     if (session->retry_seconds >= 0) /* the handler knows */
         return session->retry_seconds;
-    bool plan = what == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT ||
-                what == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY || what == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS;
-    return code == HAC_REFUSED && !plan ? hac_admission_retry(&server_of(session)->jobs, session->user) : 0;
+    return code == HAC_REFUSED && !asks_for_plan(what)
+               ? hac_admission_retry(&server_of(session)->jobs, session->user)
+               : 0;
+}
+
+static void fail_request(hac_session *session, const Hac__Client__Request *request, const hac_error *err)
+{
+    server_of(session)->metrics.refused[(unsigned)err->code % HAC_METRICS_STATUSES]++;
+    hac_session_send_failure(session, request->serial, err,
+                             retry_after(session, (size_t)request->what_case, err->code));
+}
+
+void hac_requests_plan(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    hac_error err = HAC_ERROR_NONE;
+    session->retry_seconds = -1;
+    if (handlers[request->what_case](session, request, frame, &err) != HAC_OK)
+        fail_request(session, request, &err);
 }
 
 void hac_requests_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
@@ -705,9 +726,11 @@ void hac_requests_handle(hac_session *session, const Hac__Client__Request *reque
     }
     session->retry_seconds = -1;
     session->user->refusal.hopeless = false;
-    if (handlers[what](session, request, frame, &err) != HAC_OK) {
-        metrics->refused[(unsigned)err.code % HAC_METRICS_STATUSES]++;
-        hac_session_send_failure(session, request->serial, &err, retry_after(session, what, err.code));
+    hac_status status = asks_for_plan(what)
+                            ? hac_plan_queue_add(&server_of(session)->plans, session, frame, &err)
+                            : handlers[what](session, request, frame, &err);
+    if (status != HAC_OK) {
+        fail_request(session, request, &err);
         if (hello)
             hac_session_close(session, err.message);
     }

@@ -8,6 +8,9 @@
 /* hac_sessions.handle. */
 void hac_requests_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame);
 
+/* hac_plan_queue.answer. */
+void hac_requests_plan(hac_session *session, const Hac__Client__Request *request, hac_frame *frame);
+
 /* Answers a deferred question (admin/deferred_questions.h). */
 void hac_requests_answer_query(hac_session *session, uint64_t serial, Hac__Client__Topic topic);
 

@@ -126,6 +126,7 @@ static void on_prepare(uv_prepare_t *handle)
     hac_deferred_questions_answer(server, hac_requests_answer_query);
     if (server->jobs.n_ended > server->jobs.expire_above)
         hac_jobs_expire(&server->jobs);
+    hac_plan_queue_turn(&server->plans);
     if (hac_shutdown_turn(server))
         uv_prepare_stop(handle);
     hac_metrics_turn(&server->metrics, uv_hrtime(), uv_metrics_idle_time(&server->loop));
@@ -245,6 +246,7 @@ static void on_session_closed(hac_session *session)
     hac_kernel_image_forget_session(server, session);
     hac_reload_forget_session(server, session);
     hac_deferred_questions_forget_session(server, session);
+    hac_plan_queue_forget_session(&server->plans, session);
 }
 
 /* Gives each part what it needs of the others. */
@@ -356,6 +358,8 @@ static hac_status init_loop(hac_server *server, hac_error *err)
     uv_timer_init(loop, &server->tick);
     uv_timer_start(&server->tick, on_tick, TICK_MS, TICK_MS);
     hac_deadlines_init(&server->deadlines, loop, &server->jobs);
+    hac_plan_queue_init(&server->plans, loop);
+    server->plans.answer = hac_requests_plan;
     uv_prepare_init(loop, &server->prepare);
     uv_prepare_start(&server->prepare, on_prepare);
     watch_signal(server, &server->on_term, SIGTERM);

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import resource
+import select
 import shutil
 import signal
 import struct
@@ -324,6 +325,123 @@ class Requests(AttackTest):
 
     def jobs(self, client):
         return json.loads(client.text(wire.QUERY, wire.message(f1=JOBS)))["jobs"]
+
+
+class Plans(AttackTest):
+    """L3: what plans cost hacd, which makes them for anybody who asks, was charged to nobody."""
+    RATES = ("sort.u32", "mapreduce.none")
+
+    def simulated(self, n):
+        rates = [[wire.message(f1=key, f2=1e8 / (1 + i)) for key in self.RATES] for i in range(n)]
+        return [wire.message(f1=f"d{i}", f2=f"g{i}", f3="gpu" if i % 2 else "cpu", f5=2, f11=1e9 * (1 + i % 3), f12=1e-5, f13=own)
+                for i, own in enumerate(rates)]
+
+    def attack(self, machine, uid, n):
+        """Connections that ask for plans all the time. Returns the attackers' process."""
+        devices = self.simulated(16)
+        questions = [(wire.PLAN_SORT, wire.message(f1=wire.field(1, 1), f2=1 << 34, f3=b"", f4=1, f5=1, f6=devices)),
+                     (wire.PLAN_QUERY, wire.message(f1=wire.query_spec(), f2=wire.varint(1 << 30), f3=b"", f4=1, f5=1, f6=devices))]
+        clients = [User(machine, uid).connect() for _ in range(n)]
+        pid = os.fork()
+        if pid > 0:
+            for client in clients:
+                client.close()
+            return pid
+        try:
+            for i, client in enumerate(clients):
+                client.send(*questions[i % 2])
+            while True:
+                for i, client in enumerate(clients):
+                    if select.select([client.socket], [], [], 0)[0] and client.receive() is not None:
+                        client.send(*questions[i % 2])
+                select.select([client.socket for client in clients], [], [], 1)
+        finally:
+            os._exit(0)
+
+    def end(self, pid):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+    def milliseconds(self, client, n):
+        """How long each of n small jobs takes."""
+        taken, sort = [], wire.sort_inline("u32", bytes(4000))
+        for _ in range(n):
+            began = time.monotonic()
+            self.assertEqual(client.ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+            taken.append((time.monotonic() - began) * 1e3)
+        return taken
+
+    def test_small_jobs_beside_plans(self):
+        machine, _ = self.shared(config={"executor_idle_timeout": "60s"})
+        victim = self.user(machine, VICTIM)
+        self.milliseconds(victim, 50)
+        alone, beside = [], []
+        for _ in range(3):
+            alone += self.milliseconds(victim, 150)
+            pid = self.attack(machine, ATTACKER, 16)
+            try:
+                time.sleep(0.1)
+                beside += self.milliseconds(victim, 150)
+            finally:
+                self.end(pid)
+        alone.sort()
+        beside.sort()
+        figures = [times[int(len(times) * part)] for times in (alone, beside) for part in (0.5, 0.99)]
+        print("small jobs alone: p50 {:.2f} ms, p99 {:.2f} ms; beside plans: {:.2f}, {:.2f}".format(*figures), file=sys.stderr)
+        self.assertLess(figures[2], max(8 * figures[0], 3))
+        self.assertLess(figures[3], max(8 * figures[1], 100))
+
+    def spent(self, client, uid):
+        lines = [line for line in client.text(wire.QUERY, wire.message(f1=10)).splitlines()
+                 if line.startswith("hacd_user_device_seconds_total") and f'"{uid}"' in line]
+        return float(lines[0].split()[-1]) if lines else 0.0
+
+    def test_plans_are_charged(self):
+        machine, _ = self.shared()
+        attacker = self.user(machine, ATTACKER)
+        pid = self.attack(machine, ATTACKER, 2)
+        try:
+            self.assertTrue(eventually(lambda: self.spent(attacker, ATTACKER) > 0.05))
+        finally:
+            self.end(pid)
+
+    def test_plans_of_others(self):
+        """Beside somebody who asks for plans all the time, another user's questions are answered soon, and all in the end."""
+        machine, _ = self.shared()
+        victim = self.user(machine, VICTIM)
+        question = wire.message(f1=wire.field(1, 1), f2=1 << 20, f3=b"", f4=1)
+        pid = self.attack(machine, ATTACKER, 16)
+        try:
+            for _ in range(20):
+                self.milliseconds(victim, 1)  # both work, so plans rest
+                began = time.monotonic()
+                self.assertEqual(json.loads(victim.text(wire.PLAN_SORT, question))["flow"], "sort")
+                self.assertLess(time.monotonic() - began, 2)
+        finally:
+            self.end(pid)
+
+    def test_too_many_wait(self):
+        machine, _ = self.shared()
+        attacker = self.user(machine, ATTACKER)
+        question = wire.message(f1=wire.field(1, 1), f2=1 << 34, f3=b"", f5=1, f6=self.simulated(16))
+        for _ in range(8):
+            serials = [attacker.send(wire.PLAN_SORT, question) for _ in range(30)]
+            answers = {}
+            while len(answers) < len(serials):
+                what, serial, fields = attacker.receive()
+                answers[serial] = (what, fields)
+            self.assertEqual({what for what, _ in answers.values()}, {wire.R_TEXT})
+        clients = [self.user(machine, ATTACKER) for _ in range(4)]
+        for client in clients:
+            for _ in range(30):
+                client.send(wire.PLAN_SORT, question)
+        refused = [got for got in (client.receive() for client in clients for _ in range(30)) if got[0] == wire.R_FAILURE]
+        self.assertGreater(len(refused), 0)
+        self.assertIn("plans that this user asked for are not made yet", failure((0, refused[0][2]))[1])
+        for client in clients:  # leaves with questions that wait
+            client.send(wire.PLAN_SORT, question)
+            client.close()
+        self.assertEqual(attacker.ask(wire.PLAN_SORT, question)[0], wire.R_TEXT)
 
 
 class LongTasks(AttackTest):

@@ -24,6 +24,7 @@
 #include "resources/pool.h"
 #include "scheduler/deadlines.h"
 #include "sessions/listener.h"
+#include "sessions/plan_queue.h"
 #include "sessions/session.h"
 
 typedef struct hac_server hac_server;
@@ -70,6 +71,7 @@ struct hac_server {
     struct hac_service_manager *notify; /* receives notifications */
     uv_prepare_t prepare;               /* runs the scheduler once per turn, however much has changed */
     hac_sessions sessions;
+    hac_plan_queue plans;
     hac_jobs jobs;
     struct hac_child *probe;
     bool probing; /* for the first devices */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define AT_WORK_NS 1000000000u
+
 void hac_users_init(hac_users *users, const uint64_t total[HAC_SLOTS], const hac_user_limits *limits,
                     void (*forget)(void *context, struct hac_pool_buffer *buffer), void *context)
 {
@@ -233,6 +235,15 @@ const char *hac_user_learner(const hac_user *user)
 bool hac_user_has_access(const hac_user *user)
 {
     return user->limits.connections > 0 && user->limits.jobs > 0;
+}
+
+bool hac_user_has_others(const hac_user *user, uint64_t now_ns)
+{
+    const hac_user *other = NULL;
+    hac_list_for_each (other, &user->users->list, hac_user, link)
+        if (other != user && (other->active_jobs > 0 || now_ns < other->loop.worked_ns + AT_WORK_NS))
+            return true;
+    return false;
 }
 
 /* ---- device time -------------------------------------------------------------------------------------- */

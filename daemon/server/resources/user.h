@@ -60,12 +60,13 @@ struct hac_user {
     hac_link reservations;  /* of the pool's memory (pool.h) */
     /* of the memory held: pages that a client keeps from being freed; charged until hacd ends */
     uint64_t kept_bytes;
-    uint32_t active_jobs;  /* jobs whose tasks are handed out */
-    uint32_t jobs_alone;   /* jobs that must be the user's only active one (hacd_job_set_alone) */
-    uint32_t ended_jobs;   /* jobs whose records are kept */
-    uint32_t texts_over;   /* answers in part sent that are not charged in full (session.c) */
-    double device_seconds; /* used, weighted by the devices' speed */
-    uint32_t asked, waits; /* bit masks of devices: asked for in this round; waiting since the last round */
+    uint32_t active_jobs;   /* jobs whose tasks are handed out */
+    uint32_t jobs_alone;    /* jobs that must be the user's only active one (hacd_job_set_alone) */
+    uint32_t ended_jobs;    /* jobs whose records are kept */
+    uint32_t texts_over;    /* answers in part sent that are not charged in full (session.c) */
+    uint32_t plans_waiting; /* questions in the queue of plans (plan_queue.h) */
+    double device_seconds;  /* used, weighted by the devices' speed */
+    uint32_t asked, waits;  /* bit masks of devices: asked for in this round; waiting since the last round */
     uint64_t waits_since_ns[HAC_USER_DEVICES_MAX];
     double backlog; /* seconds of the user's waiting jobs, as admission.c adds them up */
     bool had_turn;  /* in this round */
@@ -75,6 +76,9 @@ struct hac_user {
     struct { /* hacd's own time for the user (session.c) */
         uint64_t turn, spent_ns;
         uint64_t gate, oldest_waiting; /* turns of the loop in which sessions were last served */
+        uint64_t worked_ns;            /* when hacd last worked for the user, plans that no job needs aside */
+        uint64_t limit_ns;             /* of one turn (session.c) */
+        uint64_t plans_rest_until_ns;  /* plan_queue.h */
     } loop;
 };
 
@@ -135,7 +139,11 @@ bool hac_user_is_administrator(const hac_user *user);
  * administrators, whose figures go into the shared models. */
 const char *hac_user_learner(const hac_user *user);
 
-/* Charges device time, weighted by the device's speed (1: the fastest device). */
+/* Whether another user has active jobs, or hacd worked for them within the last second. */
+bool hac_user_has_others(const hac_user *user, uint64_t now_ns);
+
+/* Charges device time, or hacd's own time for plans, weighted by the device's speed (1: the fastest device,
+ * and hacd). */
 void hac_user_spend(hac_user *user, double seconds);
 /* The user has something to run again. `others` is the smallest virtual time of the other users who have
  * (INFINITY: nobody). Idle time does not earn credit. */

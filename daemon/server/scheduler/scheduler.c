@@ -81,7 +81,9 @@ void hac_scheduler_start_plan(hacd_job *job)
 static void advance(hacd_job *job)
 {
     hac_error err = HAC_ERROR_NONE;
+    uint64_t began = hac_now_ns();
     hac_status status = job->kind->next_plan(job, &err);
+    hac_user_spend(job->user, hac_seconds_since(began)); /* nobody else was served meanwhile */
     job->restart = false;
     if (status == HAC_OK) {
         job->state = HAC_JOB_PLANNED;

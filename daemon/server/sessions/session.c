@@ -18,13 +18,14 @@
 #define SESSION_BATCH             4
 #define ADMINISTRATOR_CONNECTIONS 16   /* for administrators whose limit is 0 */
 #define UNREAD_SECONDS_MAX        10.0 /* how long a message may wait for a client that reads nothing */
-/* how long hacd works for one user before it is the others' turn */
+/* how long hacd works for one user before it is the others' turn, if there are others */
 #define TURN_NS          2000000u
+#define SHARE_TURN_NS    250000u
 #define TEXTS_MAX        4  /* unfinished texts of a connection */
 #define TEXTS_OVER_MAX   4  /* unfinished texts of a user that are not charged in full */
 #define SILENT_TICKS_MAX 20 /* five seconds for a client to send its hello */
 
-/* One user's requests must not take the loop from the others. After TURN_NS of work for a user, the user's
+/* One user's requests must not take the loop from the others. After a time of work for a user, the user's
  * other sessions wait for the next turn. Then the sessions that were served the longest time ago go first. */
 static bool may_serve(void *context)
 {
@@ -36,8 +37,9 @@ static bool may_serve(void *context)
         user->loop.turn = turn;
         user->loop.oldest_waiting = UINT64_MAX;
         user->loop.spent_ns = 0;
+        user->loop.limit_ns = hac_user_has_others(user, hac_now_ns()) ? SHARE_TURN_NS : TURN_NS;
     }
-    if (user->loop.spent_ns <= TURN_NS && session->served_turn <= user->loop.gate) {
+    if (user->loop.spent_ns <= user->loop.limit_ns && session->served_turn <= user->loop.gate) {
         session->served_turn = turn;
         return true;
     }
@@ -81,8 +83,12 @@ static void on_frame(void *context, hac_frame *frame)
     hac_session *session = context;
     hac_user *user = session->user; /* the session may end; the user lives at least until the next tick */
     uint64_t began = hac_now_ns();
+    uint32_t plans = user->plans_waiting;
     handle_frame(session, frame);
-    user->loop.spent_ns += hac_now_ns() - began;
+    uint64_t end = hac_now_ns();
+    user->loop.spent_ns += end - began;
+    if (user->plans_waiting == plans) /* it was no question for a plan */
+        user->loop.worked_ns = end;
 }
 
 static void on_lost(void *context, const char *reason)
