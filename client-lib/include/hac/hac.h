@@ -608,8 +608,8 @@ HAC_API HAC_MUST_USE hac_status hac_job_op_values(const hac_job *job, size_t tas
                                                   hac_error *err);
 /* ---- Arrow C Data Interface ---------------------------------------------------------------------- */
 
-/* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html), with its guard.
- */
+/* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html and
+ * CStreamInterface.html), with its guards. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 struct ArrowSchema {
@@ -636,6 +636,16 @@ struct ArrowArray {
     void *private_data;
 };
 #endif
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+#endif
 
 /* Sorts a primitive column without nulls (formats i I f l L g). The values are copied into the pool once, or
  * not at all if they lie in a hac_buffer of this client. The caller keeps the column. options->type may be
@@ -653,16 +663,40 @@ HAC_API HAC_MUST_USE hac_status hac_sort_arrow_pairs(hac_client *client, const s
                                                      hac_error *err);
 
 /*
- * Queries columns: an array of format +s whose children are bool, integers, f32, f64, date32 (tdD),
- * timestamps in microseconds (tsu:), decimals of 64 or 128 bits, strings (u U) and binaries (z Z: columns of
- * bytes), with or without nulls, sliced or not. The columns are copied into the pool once, or not at all if
- * every part lies in one hac_buffer of this client at a multiple of 64 bytes. options->schema and
- * input_format are ignored. The caller keeps the columns.
+ * Queries columns: an array of format +s whose children have, with or without nulls, sliced or not,
+ *
+ *   these Arrow formats                         the type
+ *   b, c C s S i I l L, f g, tdD                bool, i8 … u64, f32 and f64, date
+ *   e                                           f32
+ *   tdm                                         date; all values must be whole days
+ *   tss: tsm: tsu: tsn:, with any zone          timestamp (UTC); all values must be whole microseconds
+ *   d:p,s of 32, 64 or 128 bits, p up to 38     decimal(p,s)
+ *   u U vu                                      string
+ *   z Z vz w:N                                  bytes
+ *   n                                           string; all rows are null
+ *   integers with a dictionary of one of these  the type of the dictionary
+ *
+ * HAC_UNSUPPORTED: a column has another format (lists, structs, times of a day …); the message names both.
+ * HAC_INVALID: an array is none, or a value does not fit; the message names the column, and the row, counted
+ * from 1. The columns are copied into the pool once, or not at all if every part lies in one hac_buffer of
+ * this client at a multiple of 64 bytes, and no value has to be converted. options->schema and input_format
+ * are ignored. The caller keeps the columns; those that are not copied must stay until the job has ended.
  */
 HAC_API HAC_MUST_USE hac_status hac_query_arrow(hac_client *client, const struct ArrowSchema *schema,
                                                 const struct ArrowArray *columns,
                                                 const hac_query_options *options, hac_job **ret_job,
                                                 hac_error *err);
+
+/*
+ * Queries all batches of a stream, of any number, also none, as one table. The call reads the stream to its
+ * end and releases it, also on failure. Batches are released when the call returns; the only batch of a
+ * stream that is not copied, when the job has ended. HAC_FAILED: the stream returned an error; the message
+ * has its text. HAC_REFUSED: the batches have more than options->job.memory_limit bytes, or more than the
+ * user's quota.
+ */
+HAC_API HAC_MUST_USE hac_status hac_query_arrow_stream(hac_client *client, struct ArrowArrayStream *stream,
+                                                       const hac_query_options *options, hac_job **ret_job,
+                                                       hac_error *err);
 
 /* Exports the result: the column of a sort, or a query's HAC_RESULT_TABLE as an array of format +s with its
  * columns as children. Nothing is copied, except that decimals of up to 18 digits are widened to 128 bits.
@@ -672,6 +706,12 @@ HAC_API HAC_MUST_USE hac_status hac_job_export_arrow(hac_job *job, struct ArrowS
                                                      struct ArrowArray *ret_array, hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,
                                                              struct ArrowArray *ret_array, hac_error *err);
+
+/* Exports the result as a stream of one batch, as above: the columns of a query's HAC_RESULT_TABLE; of a sort
+ * "key" ("index" of an argsort) and, if there is one, "payload". The stream holds the job's memory until it
+ * and every array that came from it have been released. */
+HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_stream(hac_job *job, struct ArrowArrayStream *ret_stream,
+                                                            hac_error *err);
 
 /* ---- plans, questions, administration ------------------------------------------------------------ */
 

@@ -7,10 +7,8 @@
 
 #include <hac/hac.h>
 
-#include "base/cleanup.h"
 #include "input.h"
-
-HAC_DEFINE_CLEANUP(hac_buffer *, hac_buffer_free)
+#include "jobs/buffers.h"
 
 /* A stream to read. */
 typedef struct hac_stream {

@@ -10,6 +10,8 @@ struct hac_buffer {
     hac_mapping *mapping; /* the handle counts as a user */
 };
 
+HAC_DEFINE_CLEANUP(hac_buffer *, hac_buffer_free)
+
 /* Allocates memory for a split of `job`. HAC_REFUSED: *ret_retry is the number of seconds after which to
  * retry; 0 means never. */
 HAC_MUST_USE hac_status hac_buffer_alloc_split(hac_client *client, uint64_t job, uint64_t bytes,

@@ -81,11 +81,21 @@ static void tell_about(hac_client *client, Hac__Client__Request__WhatCase what, 
     hac_client_tell(client, &request);
 }
 
+/* Calls the function of the columns' owner, which may free a buffer. */
+static void release_columns(struct ArrowArray *columns)
+{
+    struct ArrowArray own = *columns;
+    columns->release = NULL;
+    if (own.release != NULL)
+        own.release(&own);
+}
+
 /* Ends a job whose handle is freed and about which hacd sends no more responses. */
 static void job_finish(hac_job *job)
 {
     hac_client *client = job->client;
     hac_mapping *input = job->input, *result = job->result;
+    struct ArrowArray columns_in = job->columns_in;
     uint64_t id = job->id;
     /* hacd keeps the job and its result until the client releases it. hacd keeps an attached job for other
      * clients. */
@@ -97,6 +107,7 @@ static void job_finish(hac_job *job)
     job_recycle(client, job);
     /* The calls below may process responses, which may reuse the handle and the memory. */
     hac_client_give_back(client, input);
+    release_columns(&columns_in);
     if (release)
         tell_about(client, HAC__CLIENT__REQUEST__WHAT_RELEASE, id);
 }
@@ -151,6 +162,7 @@ static void clear_jobs(hac_client *client)
     while ((job = TAILQ_FIRST(&client->flying)) != NULL) {
         TAILQ_REMOVE(&client->flying, job, in_list);
         free(job->text);
+        release_columns(&job->columns_in);
         job_delete(job);
     }
     hac_id_table_clear(&client->jobs_by_serial);
@@ -242,6 +254,7 @@ static void job_ended(hac_job *job)
     }
     hac_job_ref(job);
     hac_client_give_back(job->client, hac_steal_ptr(job->input));
+    release_columns(&job->columns_in);
     if (job->done != NULL)
         job->done(job->context, job);
     hac_job_unref(job);

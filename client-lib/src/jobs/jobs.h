@@ -53,7 +53,9 @@ struct hac_job {
     hac_error error;      /* set if the job ended without a result */
 
     hac_result_shape shape;
-    hac_mapping *input;  /* memory to give back at the end of the job, or NULL; the job counts as a user */
+    hac_mapping *input; /* memory to give back at the end of the job, or NULL; the job counts as a user */
+    struct ArrowArray
+        columns_in;      /* columns that the job reads in place, released at its end; or release NULL */
     hac_mapping *result; /* the job counts as a user */
     uint8_t *own;        /* a result that came in a message; the next job reuses the memory */
     size_t own_capacity; /* capacity of `own` */

@@ -244,6 +244,10 @@ hac_status hac_query_send(hac_client *client, const hac_query_call *call, const 
         return status;
     }
     job->input = call->owned; /* also on failure */
+    if (call->borrowed != NULL) {
+        job->columns_in = *call->borrowed;
+        call->borrowed->release = NULL;
+    }
     if (compiled != NULL)
         status = note_compiled(job, compiled, err);
     if (status == HAC_OK)

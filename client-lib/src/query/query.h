@@ -48,6 +48,9 @@ typedef struct hac_query_call {
     bool splits;        /* the data follows in splits, instead of `inputs` */
     const char *name;   /* the name of the splits */
     hac_mapping *owned; /* memory to give back at the end of the job, or on failure */
+    /* columns that the job reads in place: a job that was submitted takes them and releases them at its end;
+     * NULL: none */
+    struct ArrowArray *borrowed;
 } hac_query_call;
 
 /* Sends the call with `wire`, which hac_query_encode filled in from the call's options. `compiled` is NULL if

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Record batches of one schema, as the rows of one table: one batch that the caller keeps, or all batches of
+ * an ArrowArrayStream (https://arrow.apache.org/docs/format/CStreamInterface.html).
+ */
+#ifndef CLIENT_ARROW_BATCHES_H
+#define CLIENT_ARROW_BATCHES_H
+
+#include "arrow_column.h"
+
+enum { HAC_ARROW_COLUMNS_MAX = 256, HAC_ARROW_NAME_MAX = 127 };
+
+typedef struct hac_arrow_batch {
+    struct ArrowArray array; /* owned if its release is not NULL */
+    uint64_t rows;
+    hac_arrow_column *columns; /* owned */
+} hac_arrow_batch;
+
+typedef struct hac_arrow_batches {
+    struct ArrowSchema schema; /* owned if its release is not NULL */
+    size_t n_columns;
+    hac_arrow_type *types; /* owned */
+    const char **names;    /* owned; the names are the schema's */
+    uint64_t rows;         /* of all batches */
+    uint64_t bytes;        /* at least this much memory of a table holds them */
+    size_t n_batches, capacity;
+    hac_arrow_batch *batches; /* owned; none is without rows */
+} hac_arrow_batches;
+
+/* Frees the batches, and calls the release functions of the arrays that they own. */
+void hac_arrow_batches_clear(hac_arrow_batches *batches);
+
+/* Takes in one batch, which the caller keeps as long as `ret`. HAC_UNSUPPORTED, HAC_INVALID: as
+ * hac_arrow_type_read and hac_arrow_column_read say. */
+HAC_MUST_USE hac_status hac_arrow_batches_one(const struct ArrowSchema *schema,
+                                              const struct ArrowArray *array, hac_arrow_batches *ret,
+                                              hac_error *err);
+
+/*
+ * Takes in all batches of a stream, and releases the stream, also on failure. HAC_FAILED: the stream returned
+ * an error, whose text is in the message. HAC_REFUSED: the batches take more than `limit` bytes (0: no
+ * limit).
+ */
+HAC_MUST_USE hac_status hac_arrow_batches_read(struct ArrowArrayStream *stream, uint64_t limit,
+                                               hac_arrow_batches *ret, hac_error *err);
+
+/* Releases a stream that may be NULL or released. */
+void hac_arrow_stream_release(struct ArrowArrayStream *stream);
+
+#endif
