@@ -18,7 +18,7 @@ FOLDER_FILES = 25  # .c files a folder
 LIBRARY_HEADERS = {
     "libuv": {"uv.h"}, "libmicrohttpd": {"microhttpd.h"}, "libyaml": {"yaml.h"}, "protobuf-c": {"protobuf-c"},
     "cJSON": {"cjson"}, "xxhash": {"xxhash.h"}, "libseccomp": {"seccomp.h"}, "OpenCL": {"CL"}, "Open MPI": {"mpi.h"},
-    "JNI": {"jni.h"}, "utf8proc": {"utf8proc.h"}, "RE2": {"re2"}, "zlib": {"zlib.h"}, "libzstd": {"zstd.h"},
+    "JNI": {"jni.h"}, "Python": {"Python.h"}, "utf8proc": {"utf8proc.h"}, "RE2": {"re2"}, "zlib": {"zlib.h"}, "libzstd": {"zstd.h"},
     "codecs": {"snappy-c.h", "zstd.h", "lz4.h", "libdeflate.h", "brotli"},
 }
 OWNED = set().union(*LIBRARY_HEADERS.values()) | {"cmocka.h"}

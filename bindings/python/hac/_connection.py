@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The connection of each thread, and the jobs that run for hac.submit().
+
+A thread has a connection of its own, made when it first needs one, so that threads do not wait for each other. The socket
+is that of the environment variable HAC_SOCKET, else the system daemon's, else the user's own daemon is started.
+"""
+import json
+import os
+import threading
+from typing import Any, Optional
+
+from . import _hac
+
+# <hac/hac.h>: hac_topic, hac_plan_format
+DEVICES, WHY, RECEIPT, PLAN = 1, 4, 5, 8
+TEXT, JSON = 0, 1
+
+
+class _Thread(threading.local):
+    connection: Optional[_hac.Connection] = None
+    last_job: Optional[_hac.Job] = None
+    task: Any = None  # the _future.Task that this thread runs
+
+
+thread = _Thread()
+
+
+def _forget() -> None:
+    """After fork: the parent's connections stay its own."""
+    global thread
+    inherited.append(thread)
+    thread = _Thread()
+
+
+inherited: list = []  # never freed in this process
+os.register_at_fork(after_in_child=_forget)
+
+
+def connection() -> _hac.Connection:
+    """The connection of this thread, made anew if hacd has closed it."""
+    mine = thread.connection
+    if mine is None or not mine.usable:
+        mine = thread.connection = _hac.Connection()
+    return mine
+
+
+def finish(job: _hac.Job) -> _hac.Job:
+    """Waits for a job, which Ctrl-C and Future.cancel() cancel."""
+    here = thread
+    here.last_job = job
+    task = here.task
+    if task is None:
+        job.wait()
+        return job
+    task.enter(job)
+    try:
+        job.wait()
+    finally:
+        task.leave()
+    return job
+
+
+def ask(topic: int, job: int = 0, form: int = JSON) -> Any:
+    """What hacd says about a topic: JSON as Python's objects, or text."""
+    text = connection().ask(topic, job, form)
+    return json.loads(text) if form == JSON and topic != WHY else text
+
+
+def job_options(devices=None, priority: int = 0, deadline: float = 0.0, memory_limit: int = 0) -> dict:
+    """The options that every job has."""
+    options: dict = {}
+    if devices is not None:
+        options["devices"] = (devices,) if isinstance(devices, str) else tuple(devices)
+    if priority:
+        options["priority"] = priority
+    if deadline:
+        options["deadline"] = deadline
+    if memory_limit:
+        options["memory_limit"] = memory_limit
+    return options

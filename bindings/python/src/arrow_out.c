@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arrow_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrow_stream.h"
+
+/* ---- arrays that any thread may release ---- */
+
+/* libhac's arrays must be released with the lock of their link. A wrapped array hands out the buffers of
+ * libhac's own one, which `held` releases at the right time. Each child is wrapped by itself, because readers
+ * may move children out of their parent. */
+typedef struct wrapped_array {
+    hacpy_held *held;
+    struct ArrowArray **children; /* the dictionary is behind them, if there is one */
+    struct ArrowArray *space;
+} wrapped_array;
+
+static void release_wrapped(struct ArrowArray *array)
+{
+    wrapped_array *own = array->private_data;
+    for (int64_t i = 0; i < array->n_children; i++)
+        if (own->children[i]->release != NULL)
+            own->children[i]->release(own->children[i]);
+    if (array->dictionary != NULL && array->dictionary->release != NULL)
+        array->dictionary->release(array->dictionary);
+    hacpy_held_unref(own->held);
+    free((void *)own->children);
+    free(own->space);
+    free(own);
+    array->private_data = NULL;
+    array->release = NULL;
+}
+
+/* Allocates all that wrapping `n` children takes. */
+static wrapped_array *new_wrapped(hacpy_link *link, size_t n)
+{
+    wrapped_array *own = calloc(1, sizeof(*own));
+    if (own == NULL)
+        return NULL;
+    own->children = calloc(n + 1, sizeof(struct ArrowArray *));
+    own->space = calloc(n + 1, sizeof(struct ArrowArray));
+    own->held = own->children != NULL && own->space != NULL ? hacpy_held_new(link) : NULL;
+    if (own->held == NULL) {
+        free((void *)own->children);
+        free(own->space);
+        free(own);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        own->children[i] = &own->space[i];
+    return own;
+}
+
+/* Moves `inner` into a wrapped array. The link is locked. False: there is no memory, and what was not moved
+ * is released with `inner`. */
+static bool wrap(hacpy_link *link, struct ArrowArray *inner, struct ArrowArray *ret)
+{
+    size_t n = (size_t)inner->n_children, all = n + (inner->dictionary != NULL);
+    wrapped_array *own = new_wrapped(link, all);
+    if (own == NULL) {
+        inner->release(inner);
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; i < all && good; i++)
+        good = wrap(link, i < n ? inner->children[i] : inner->dictionary, own->children[i]);
+    *ret = *inner;
+    ret->children = own->children;
+    ret->dictionary = all > n ? own->children[n] : NULL;
+    ret->private_data = own;
+    ret->release = release_wrapped;
+    own->held->array = *inner;
+    inner->release = NULL;
+    if (!good)
+        ret->release(ret);
+    return good;
+}
+
+static hac_status export_job(hacpy_held *held, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
+                             hac_error *err)
+{
+    struct ArrowSchema schema;
+    struct ArrowArray inner, array;
+    (void)hacpy_link_lock(held->link);
+    hac_status status = hac_job_export_arrow(held->job, &schema, &inner, err);
+    if (status == HAC_OK && !wrap(held->link, &inner, &array)) {
+        schema.release(&schema);
+        *err = (hac_error){HAC_NO_MEMORY, "no memory for the columns of the result"};
+        status = HAC_NO_MEMORY;
+    }
+    hacpy_link_unlock(held->link);
+    if (status != HAC_OK)
+        return status;
+    *ret_schema = schema;
+    *ret_array = array;
+    return HAC_OK;
+}
+
+/* ---- capsules ---- */
+
+static void free_schema(PyObject *capsule)
+{
+    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
+    if (schema->release != NULL)
+        schema->release(schema);
+    free(schema);
+}
+
+static void free_array(PyObject *capsule)
+{
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
+    if (array->release != NULL)
+        array->release(array);
+    free(array);
+}
+
+static void free_stream(PyObject *capsule)
+{
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    if (stream->release != NULL)
+        stream->release(stream);
+    free(stream);
+}
+
+/* Makes a capsule of a zeroed structure. NULL: an exception is pending. */
+static PyObject *new_capsule(size_t bytes, const char *name, PyCapsule_Destructor destructor, void **ret)
+{
+    void *memory = calloc(1, bytes);
+    if (memory == NULL)
+        return PyErr_NoMemory();
+    PyObject *capsule = PyCapsule_New(memory, name, destructor);
+    if (capsule == NULL)
+        free(memory);
+    *ret = memory;
+    return capsule;
+}
+
+PyObject *hacpy_export_array(const hacpy_state *state, hacpy_held *held)
+{
+    void *schema = NULL, *array = NULL;
+    PyObject *first = new_capsule(sizeof(struct ArrowSchema), "arrow_schema", free_schema, &schema);
+    PyObject *second = new_capsule(sizeof(struct ArrowArray), "arrow_array", free_array, &array);
+    PyObject *pair = first != NULL && second != NULL ? PyTuple_Pack(2, first, second) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    if (pair == NULL)
+        return NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    Py_BEGIN_ALLOW_THREADS status = export_job(held, schema, array, &err);
+    Py_END_ALLOW_THREADS if (status == HAC_OK) return pair;
+    Py_DECREF(pair);
+    return hacpy_raise(state, &err);
+}
+
+/* ---- copies of schemas ---- */
+
+typedef struct copied_schema {
+    struct ArrowSchema **children; /* the dictionary is behind them, if there is one */
+    struct ArrowSchema *space;
+    char texts[]; /* the format and the name */
+} copied_schema;
+
+static void release_copied(struct ArrowSchema *schema)
+{
+    copied_schema *own = schema->private_data;
+    for (int64_t i = 0; i < schema->n_children; i++)
+        if (own->children[i]->release != NULL)
+            own->children[i]->release(own->children[i]);
+    if (schema->dictionary != NULL && schema->dictionary->release != NULL)
+        schema->dictionary->release(schema->dictionary);
+    free((void *)own->children);
+    free(own->space);
+    free(own);
+    schema->private_data = NULL;
+    schema->release = NULL;
+}
+
+/* Copies a schema of libhac, which has no metadata. False: there is no memory. */
+static bool copy_schema(const struct ArrowSchema *from, struct ArrowSchema *ret)
+{
+    size_t n = (size_t)from->n_children, all = n + (from->dictionary != NULL);
+    const char *name = from->name != NULL ? from->name : "";
+    size_t format_size = strlen(from->format) + 1, name_size = strlen(name) + 1;
+    copied_schema *own = calloc(1, sizeof(*own) + format_size + name_size);
+    if (own == NULL)
+        return false;
+    own->children = calloc(all + 1, sizeof(struct ArrowSchema *));
+    own->space = calloc(all + 1, sizeof(struct ArrowSchema));
+    bool good = own->children != NULL && own->space != NULL;
+    for (size_t i = 0; i < all && good; i++) {
+        own->children[i] = &own->space[i];
+        good = copy_schema(i < n ? from->children[i] : from->dictionary, own->children[i]);
+    }
+    if (!good) {
+        for (size_t i = 0; own->children != NULL && own->space != NULL && i < all; i++)
+            if (own->space[i].release != NULL)
+                own->space[i].release(&own->space[i]);
+        free((void *)own->children);
+        free(own->space);
+        free(own);
+        return false;
+    }
+    memcpy(own->texts, from->format, format_size);
+    memcpy(own->texts + format_size, name, name_size);
+    *ret = (struct ArrowSchema){.format = own->texts,
+                                .name = own->texts + format_size,
+                                .flags = from->flags,
+                                .n_children = (int64_t)n,
+                                .children = own->children,
+                                .dictionary = all > n ? own->children[n] : NULL,
+                                .release = release_copied,
+                                .private_data = own};
+    return true;
+}
+
+/* ---- streams ---- */
+
+/* The batch is exported before anybody reads the stream: readers may have the GIL, with which nobody may wait
+ * for the lock of the link. */
+typedef struct result_stream {
+    struct ArrowSchema schema;
+    struct ArrowArray batch; /* release NULL: it was taken */
+} result_stream;
+
+static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ret)
+{
+    const result_stream *own = stream->private_data;
+    return copy_schema(&own->schema, ret) ? 0 : ENOMEM;
+}
+
+static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *ret)
+{
+    result_stream *own = stream->private_data;
+    *ret = own->batch;
+    memset(&own->batch, 0, sizeof(own->batch));
+    return 0;
+}
+
+static const char *stream_error(struct ArrowArrayStream *stream)
+{
+    (void)stream;
+    return NULL;
+}
+
+static void stream_release(struct ArrowArrayStream *stream)
+{
+    result_stream *own = stream->private_data;
+    if (own->batch.release != NULL)
+        own->batch.release(&own->batch);
+    own->schema.release(&own->schema);
+    free(own);
+    stream->private_data = NULL;
+    stream->release = NULL;
+}
+
+PyObject *hacpy_export_stream(const hacpy_state *state, hacpy_held *held)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    void *stream = NULL;
+    PyObject *capsule =
+        new_capsule(sizeof(struct ArrowArrayStream), "arrow_array_stream", free_stream, &stream);
+    if (capsule == NULL)
+        return NULL;
+    result_stream *own = calloc(1, sizeof(*own));
+    if (own == NULL) {
+        Py_DECREF(capsule);
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS status = export_job(held, &own->schema, &own->batch, &err);
+    Py_END_ALLOW_THREADS if (status != HAC_OK)
+    {
+        free(own);
+        Py_DECREF(capsule);
+        return hacpy_raise(state, &err);
+    }
+    *(struct ArrowArrayStream *)stream = (struct ArrowArrayStream){.get_schema = stream_schema,
+                                                                   .get_next = stream_next,
+                                                                   .get_last_error = stream_error,
+                                                                   .release = stream_release,
+                                                                   .private_data = own};
+    return capsule;
+}

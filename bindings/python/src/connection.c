@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hac._hac.Connection: a connection to hacd, with the calls that make memory and jobs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrow_in.h"
+#include "job.h"
+#include "memory.h"
+#include "options.h"
+
+typedef struct connection_object {
+    PyObject_HEAD hacpy_link *link;
+} connection_object;
+
+/* The state of the module, if the connection may be used. NULL: an exception is pending. */
+static hacpy_state *state_of(PyObject *object)
+{
+    hacpy_state *state = hacpy_state_of_object(object);
+    if (state == NULL || hacpy_link_is_ours(((connection_object *)object)->link))
+        return state;
+    const hac_error err = {HAC_INVALID, "this connection belongs to the process that was forked, and cannot "
+                                        "be used in the new one"};
+    hacpy_raise(state, &err);
+    return NULL;
+}
+
+static hacpy_link *link_of(PyObject *object)
+{
+    return ((connection_object *)object)->link;
+}
+
+/* ---- life ---- */
+
+static PyObject *connection_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"socket", "autostart", NULL};
+    hac_connect_options options = HAC_CONNECT_OPTIONS_INIT;
+    int autostart = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|zp:Connection", names, &options.socket, &autostart))
+        return NULL;
+    hacpy_state *state = PyType_GetModuleState(type);
+    hac_error err = HAC_ERROR_NONE;
+    hac_client *client = NULL;
+    hac_status status;
+    if (state == NULL)
+        return NULL;
+    options.flags = autostart ? 0 : HAC_CONNECT_NO_AUTOSTART;
+    options.software = "python";
+    Py_BEGIN_ALLOW_THREADS status = hac_client_connect(&options, &client, &err);
+    Py_END_ALLOW_THREADS if (status != HAC_OK) return hacpy_raise(state, &err);
+    hacpy_link *link = hacpy_link_new(client);
+    if (link == NULL) {
+        hac_client_free(client);
+        return PyErr_NoMemory();
+    }
+    connection_object *self = PyObject_New(connection_object, type);
+    if (self == NULL)
+        hacpy_link_unref(link);
+    else
+        self->link = link;
+    return (PyObject *)self;
+}
+
+static void connection_dealloc(PyObject *object)
+{
+    hacpy_link_unref(link_of(object));
+    hacpy_free_object(object);
+}
+
+/* ---- memory ---- */
+
+static PyObject *connection_alloc(PyObject *object, PyObject *args)
+{
+    unsigned long long bytes;
+    hacpy_state *state = state_of(object);
+    if (state == NULL || !PyArg_ParseTuple(args, "K:alloc", &bytes))
+        return NULL;
+    hacpy_held *held = hacpy_held_new(link_of(object));
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    if (held == NULL)
+        return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(held->link);
+    status = hac_buffer_alloc(client, bytes, &held->buffer, &err);
+    hacpy_link_unlock(held->link);
+    Py_END_ALLOW_THREADS if (status == HAC_OK) return hacpy_memory_new(state, held);
+    hacpy_held_unref(held);
+    return hacpy_raise(state, &err);
+}
+
+/* ---- sorts ---- */
+
+/* The keys of a sort: one column, or the batches of a stream. */
+typedef struct sort_input {
+    const struct ArrowSchema *schema;
+    const struct ArrowArray *keys;
+    hacpy_batches *batches; /* NULL: there are none */
+} sort_input;
+
+static hac_status sort_batches(hac_client *client, hacpy_batches *batches, const hac_sort_options *options,
+                               hacpy_held *held, hac_error *err)
+{
+    if (batches->n == 1) {
+        hac_status status =
+            hac_sort_arrow(client, &batches->schema, batches->arrays, options, &held->job, err);
+        if (status == HAC_OK) { /* the job may read the column in place */
+            held->array = batches->arrays[0];
+            batches->arrays[0].release = NULL;
+        }
+        return status;
+    }
+    struct ArrowArray keys;
+    const void *buffers[2];
+    hac_status status = hacpy_join_keys(client, batches, &held->buffer, &keys, buffers, err);
+    return status != HAC_OK ? status
+                            : hac_sort_arrow(client, &batches->schema, &keys, options, &held->job, err);
+}
+
+/* Formats of key columns in the order of hac_type. */
+static const char key_formats[HAC_TYPE_COUNT][2] = {"", "I", "i", "f", "L", "l", "g"};
+
+/* The options of a sort that was submitted: its column says the type. */
+static hac_sort_options typed(const sort_input *input, const hac_sort_options *options)
+{
+    const struct ArrowSchema *schema = input->batches != NULL ? &input->batches->schema : input->schema;
+    hac_sort_options known = *options;
+    for (unsigned type = 1; type < HAC_TYPE_COUNT; type++)
+        if (strcmp(schema->format, key_formats[type]) == 0)
+            known.type = (hac_type)type;
+    return known;
+}
+
+/* Takes over `source`. */
+static PyObject *submit_sort(PyObject *object, const hacpy_state *state, const sort_input *input,
+                             const hac_sort_options *options, hacpy_source *source)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    hacpy_held *held = hacpy_held_new(link_of(object));
+    if (held == NULL) {
+        hacpy_source_clear(source);
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(held->link);
+    if (input->batches != NULL)
+        status = sort_batches(client, input->batches, options, held, &err);
+    else
+        status = hac_sort_arrow(client, input->schema, input->keys, options, &held->job, &err);
+    hacpy_link_unlock(held->link);
+    Py_END_ALLOW_THREADS if (status == HAC_OK)
+    {
+        const hac_sort_options known = typed(input, options);
+        return hacpy_job_new(state, held, source, &known);
+    }
+    hacpy_held_unref(held);
+    hacpy_source_clear(source);
+    return hacpy_raise(state, &err);
+}
+
+static void keep_schema(struct ArrowSchema *schema)
+{
+    schema->release = NULL;
+}
+
+static void keep_array(struct ArrowArray *array)
+{
+    array->release = NULL;
+}
+
+/* Sorts the items of a contiguous buffer, whose type the options name. */
+static PyObject *connection_sort_buffer(PyObject *object, PyObject *args)
+{
+    PyObject *keys, *dict, *job = NULL;
+    hac_sort_options options;
+    hacpy_names names = {NULL};
+    hacpy_source source = {.object = NULL};
+    hacpy_state *state = state_of(object);
+    if (state == NULL || !PyArg_ParseTuple(args, "OO:sort_buffer", &keys, &dict) ||
+        !hacpy_read_sort_options(dict, &options, &names))
+        goto end;
+    if (options.type <= HAC_TYPE_NONE || options.type >= HAC_TYPE_COUNT) {
+        PyErr_SetString(PyExc_ValueError, "the type of the keys is not set");
+        goto end;
+    }
+    if (PyObject_GetBuffer(keys, &source.buffer, PyBUF_SIMPLE) < 0)
+        goto end;
+    Py_ssize_t size = options.type <= HAC_TYPE_F32 ? 4 : 8; /* hac/type.h: the types of 32 bits come first */
+    const void *buffers[2] = {NULL, source.buffer.buf};
+    const struct ArrowSchema schema = {
+        .format = key_formats[options.type], .name = "", .release = keep_schema};
+    const struct ArrowArray column = {
+        .length = source.buffer.len / size, .n_buffers = 2, .buffers = buffers, .release = keep_array};
+    const sort_input input = {.schema = &schema, .keys = &column};
+    job = submit_sort(object, state, &input, &options, &source);
+end:
+    hacpy_names_clear(&names);
+    return job;
+}
+
+static PyObject *connection_sort_arrow(PyObject *object, PyObject *args)
+{
+    PyObject *first, *second, *dict, *job = NULL;
+    hac_sort_options options;
+    hacpy_names names = {NULL};
+    sort_input input = {.batches = NULL};
+    hacpy_state *state = state_of(object);
+    if (state != NULL && PyArg_ParseTuple(args, "OOO:sort_arrow", &first, &second, &dict) &&
+        hacpy_array_of(first, second, &input.schema, &input.keys) &&
+        hacpy_read_sort_options(dict, &options, &names)) {
+        hacpy_source source = {.object = Py_NewRef(second)};
+        job = submit_sort(object, state, &input, &options, &source);
+    }
+    hacpy_names_clear(&names);
+    return job;
+}
+
+static PyObject *connection_sort_stream(PyObject *object, PyObject *args)
+{
+    PyObject *capsule, *dict, *job = NULL;
+    hac_sort_options options;
+    hacpy_names names = {NULL};
+    hacpy_batches batches = {.n = 0};
+    hacpy_state *state = state_of(object);
+    if (state != NULL && PyArg_ParseTuple(args, "OO:sort_stream", &capsule, &dict) &&
+        hacpy_read_sort_options(dict, &options, &names) && hacpy_read_stream(state, capsule, &batches)) {
+        hacpy_source source = {.object = NULL};
+        const sort_input input = {.batches = &batches};
+        job = submit_sort(object, state, &input, &options, &source);
+    }
+    Py_BEGIN_ALLOW_THREADS hacpy_batches_clear(&batches);
+    Py_END_ALLOW_THREADS hacpy_names_clear(&names);
+    return job;
+}
+
+/* ---- questions ---- */
+
+/* Takes over `text`. */
+static PyObject *answer(const hacpy_state *state, hac_status status, const hac_error *err, char *text)
+{
+    if (status != HAC_OK)
+        return hacpy_raise(state, err);
+    PyObject *object = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    free(text);
+    return object;
+}
+
+static PyObject *connection_ask(PyObject *object, PyObject *args)
+{
+    int topic, format = HAC_PLAN_JSON;
+    unsigned long long job = 0;
+    hacpy_state *state = state_of(object);
+    if (state == NULL || !PyArg_ParseTuple(args, "i|Ki:ask", &topic, &job, &format))
+        return NULL;
+    hacpy_link *link = link_of(object);
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    char *text = NULL;
+    Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(link);
+    status = hac_client_query(client, (hac_topic)topic, job, (hac_plan_format)format, &text, &err);
+    hacpy_link_unlock(link);
+    Py_END_ALLOW_THREADS return answer(state, status, &err, text);
+}
+
+static PyObject *connection_explain_sort(PyObject *object, PyObject *args)
+{
+    unsigned long long items;
+    int format = HAC_PLAN_JSON;
+    PyObject *dict, *plan = NULL;
+    hac_sort_options options;
+    hacpy_names names = {NULL};
+    hacpy_state *state = state_of(object);
+    if (state != NULL && PyArg_ParseTuple(args, "KO|i:explain_sort", &items, &dict, &format) &&
+        hacpy_read_sort_options(dict, &options, &names)) {
+        hacpy_link *link = link_of(object);
+        hac_error err = HAC_ERROR_NONE;
+        hac_status status;
+        char *text = NULL;
+        options.plan_input = HAC_PLAN_INPUT_MEMORY;
+        Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(link);
+        status = hac_explain_sort(client, items, &options, (hac_plan_format)format, &text, &err);
+        hacpy_link_unlock(link);
+        Py_END_ALLOW_THREADS plan = answer(state, status, &err, text);
+    }
+    hacpy_names_clear(&names);
+    return plan;
+}
+
+static PyObject *connection_socket(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    if (state_of(object) == NULL)
+        return NULL;
+    PyObject *path;
+    hacpy_link *link = link_of(object);
+    hac_client *client;
+    Py_BEGIN_ALLOW_THREADS client = hacpy_link_lock(link);
+    Py_END_ALLOW_THREADS path = PyUnicode_DecodeFSDefault(hac_client_socket(client));
+    hacpy_link_unlock(link);
+    return path;
+}
+
+static PyObject *connection_usable(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    const hacpy_link *link = link_of(object);
+    return PyBool_FromLong(hacpy_link_is_ours(link) && !hacpy_link_is_broken(link));
+}
+
+/* ---- the type ---- */
+
+static PyMethodDef methods[] = {
+    {"alloc", connection_alloc, METH_VARARGS, "alloc(bytes, /)\n--\n\nMemory of the pool."},
+    {"sort_buffer", connection_sort_buffer, METH_VARARGS,
+     "sort_buffer(keys, options, /)\n--\n\nSubmits a sort of the items of a contiguous buffer."},
+    {"sort_arrow", connection_sort_arrow, METH_VARARGS,
+     "sort_arrow(schema, array, options, /)\n--\n\nSubmits a sort of a column: what __arrow_c_array__ "
+     "gives."},
+    {"sort_stream", connection_sort_stream, METH_VARARGS,
+     "sort_stream(stream, options, /)\n--\n\nSubmits a sort of a column: what __arrow_c_stream__ gives."},
+    {"ask", connection_ask, METH_VARARGS, "ask(topic, job=0, format=1, /)\n--\n\nThe text of a hac_topic."},
+    {"explain_sort", connection_explain_sort, METH_VARARGS,
+     "explain_sort(items, options, format=1, /)\n--\n\nThe plan of a sort that is not run."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    {"socket", connection_socket, NULL, "The path of hacd's socket.", NULL},
+    {"usable", connection_usable, NULL, "Whether this process made it and hacd has not closed it.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+int hacpy_add_connection_type(PyObject *module, hacpy_state *state)
+{
+    static PyType_Slot slots[] = {
+        {Py_tp_doc,
+         "Connection(socket=None, autostart=True)\n--\n\nA connection to hacd. Any thread may use it: "
+         "submissions wait for each other, waiting for jobs does not keep anybody."},
+        {Py_tp_new, (void *)connection_new},
+        {Py_tp_dealloc, (void *)connection_dealloc},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, members},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {.name = "hac._hac.Connection",
+                               .basicsize = sizeof(connection_object),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+                               .slots = slots};
+    state->connection_type = hacpy_add_type(module, &spec);
+    return state->connection_type != NULL ? 0 : -1;
+}

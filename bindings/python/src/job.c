@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "arrow_out.h"
+
+/* A small job ends within the first wait, which keeps the lock. Signals and other threads are looked after
+ * between the following ones. */
+enum { FIRST_WAIT_MS = 1, SLICE_MS = 50 };
+
+typedef struct job_object {
+    PyObject_HEAD hacpy_held *held;
+    hacpy_source source;
+    bool is_sort, done;
+    char format[2];       /* of the items of a sort's result, for the buffer protocol */
+    Py_ssize_t item_size; /* bytes */
+    Py_ssize_t items;     /* the shape that views point to */
+} job_object;
+
+void hacpy_source_clear(hacpy_source *source)
+{
+    if (source->buffer.obj != NULL)
+        PyBuffer_Release(&source->buffer);
+    Py_CLEAR(source->object);
+}
+
+PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source *source,
+                        const hac_sort_options *sort)
+{
+    job_object *self = PyObject_New(job_object, state->job_type);
+    if (self == NULL) {
+        hacpy_held_unref(held);
+        hacpy_source_clear(source);
+        return NULL;
+    }
+    self->held = held;
+    self->source = *source;
+    *source = (hacpy_source){.object = NULL};
+    self->is_sort = sort != NULL;
+    self->done = false;
+    self->items = 0;
+    self->item_size = sort != NULL && sort->argsort ? -1 : 0; /* known at the end */
+    self->format[0] = sort != NULL ? "?IifQqd"[sort->type] : '?';
+    self->format[1] = '\0';
+    return (PyObject *)self;
+}
+
+static void job_dealloc(PyObject *object)
+{
+    job_object *self = (job_object *)object;
+    hacpy_held_unref(self->held); /* before its source */
+    hacpy_source_clear(&self->source);
+    hacpy_free_object(object);
+}
+
+/* False: an exception is pending. */
+static bool check_process(PyObject *object)
+{
+    const job_object *self = (const job_object *)object;
+    if (hacpy_link_is_ours(self->held->link))
+        return true;
+    hacpy_state *state = hacpy_state_of_object(object);
+    const hac_error err = {HAC_INVALID, "this job belongs to the process that was forked, and cannot be used "
+                                        "in the new one: submit it there again"};
+    if (state != NULL)
+        hacpy_raise(state, &err);
+    return false;
+}
+
+/* ---- waiting ---- */
+
+/* Gives back what only a job that runs needs. The link is locked. */
+static void let_input_go(hacpy_held *held)
+{
+    hac_buffer_free(held->buffer);
+    held->buffer = NULL;
+    if (held->array.release != NULL)
+        held->array.release(&held->array);
+    held->array.release = NULL;
+}
+
+/* Waits for a part of the time with the lock held, or else for the socket without it. */
+static hac_status wait_slice(hacpy_held *held, int locked_ms, int polled_ms, hac_error *err)
+{
+    (void)hacpy_link_lock(held->link);
+    hac_status status = hac_job_wait(held->job, locked_ms, err);
+    if (status != HAC_AGAIN)
+        let_input_go(held);
+    hacpy_link_unlock(held->link);
+    if (status == HAC_AGAIN && polled_ms > 0)
+        hacpy_link_poll(held->link, polled_ms);
+    return status;
+}
+
+static hac_status cancel(hacpy_held *held, hac_error *err)
+{
+    (void)hacpy_link_lock(held->link);
+    hac_status status = hac_job_cancel(held->job, err);
+    hacpy_link_unlock(held->link);
+    return status;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void note_result(job_object *self)
+{
+    uint64_t bytes = hac_job_bytes(self->held->job);
+    self->done = true;
+    hacpy_source_clear(&self->source);
+    if (!self->is_sort)
+        return;
+    if (self->item_size < 0) { /* indices: hac_sort_options.argsort */
+        self->format[0] = bytes / 8 >> 32 != 0 ? 'Q' : 'I';
+    }
+    self->item_size = self->format[0] == 'I' || self->format[0] == 'i' || self->format[0] == 'f' ? 4 : 8;
+    self->items = (Py_ssize_t)bytes / self->item_size;
+}
+
+/* HAC_OK, HAC_AGAIN if the time is up, or the job's error. -1: an exception is pending. */
+static hac_status wait_for_end(job_object *self, double seconds, hac_error *err)
+{
+    const double end = seconds < 0 ? 0 : seconds_now() + seconds;
+    for (int locked_ms = FIRST_WAIT_MS;; locked_ms = 0) {
+        hac_status status;
+        int slice_ms = SLICE_MS;
+        if (seconds >= 0) {
+            double left = end - seconds_now();
+            slice_ms = left <= 0 ? 0 : left < 1e-3 * SLICE_MS ? (int)(left * 1e3) + 1 : SLICE_MS;
+        }
+        Py_BEGIN_ALLOW_THREADS status = wait_slice(self->held, slice_ms > 0 ? locked_ms : 0, slice_ms, err);
+        Py_END_ALLOW_THREADS if (status != HAC_AGAIN || slice_ms == 0) return status;
+        if (PyErr_CheckSignals() < 0) {
+            Py_BEGIN_ALLOW_THREADS(void) cancel(self->held, NULL);
+            Py_END_ALLOW_THREADS return -1;
+        }
+    }
+}
+
+static PyObject *job_wait(PyObject *object, PyObject *args)
+{
+    job_object *self = (job_object *)object;
+    PyObject *timeout = Py_None;
+    hac_error err = HAC_ERROR_NONE;
+    if (!PyArg_ParseTuple(args, "|O:wait", &timeout) || !check_process(object))
+        return NULL;
+    double seconds = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
+    if (PyErr_Occurred())
+        return NULL;
+    if (timeout != Py_None && !(seconds > 0))
+        seconds = 0;
+    if (self->done)
+        Py_RETURN_TRUE;
+    hac_status status = wait_for_end(self, seconds, &err);
+    if (status == HAC_OK)
+        note_result(self);
+    if (status == HAC_OK || status == HAC_AGAIN)
+        return PyBool_FromLong(status == HAC_OK);
+    hacpy_state *state = status > 0 ? hacpy_state_of_object(object) : NULL;
+    return state != NULL ? hacpy_raise(state, &err) : NULL;
+}
+
+static PyObject *job_cancel(PyObject *object, PyObject *ignored)
+{
+    job_object *self = (job_object *)object;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    (void)ignored;
+    if (!check_process(object))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS status = cancel(self->held, &err);
+    Py_END_ALLOW_THREADS if (status == HAC_OK) Py_RETURN_NONE;
+    hacpy_state *state = hacpy_state_of_object(object);
+    return state != NULL ? hacpy_raise(state, &err) : NULL;
+}
+
+/* ---- the result ---- */
+
+/* False: an exception is pending. */
+static bool check_done(PyObject *object)
+{
+    const job_object *self = (const job_object *)object;
+    if (!self->done)
+        PyErr_SetString(PyExc_ValueError, "the job is not known to be done: wait() for it first");
+    return self->done;
+}
+
+static PyObject *job_arrow_array(PyObject *object, PyObject *ignored)
+{
+    (void)ignored;
+    hacpy_state *state = hacpy_state_of_object(object);
+    if (state == NULL || !check_process(object) || !check_done(object))
+        return NULL;
+    return hacpy_export_array(state, ((job_object *)object)->held);
+}
+
+static PyObject *job_arrow_stream(PyObject *object, PyObject *ignored)
+{
+    (void)ignored;
+    hacpy_state *state = hacpy_state_of_object(object);
+    if (state == NULL || !check_process(object) || !check_done(object))
+        return NULL;
+    return hacpy_export_stream(state, ((job_object *)object)->held);
+}
+
+static int job_get_buffer(PyObject *object, Py_buffer *view, int flags)
+{
+    job_object *self = (job_object *)object;
+    view->obj = NULL;
+    if (!check_done(object))
+        return -1;
+    if (!self->is_sort) {
+        PyErr_SetString(PyExc_BufferError, "only results of sorts are arrays");
+        return -1;
+    }
+    void *data = (void *)(uintptr_t)hac_job_data(self->held->job);
+    if (PyBuffer_FillInfo(view, object, data, self->items * self->item_size, 1, flags) < 0)
+        return -1;
+    view->itemsize = self->item_size;
+    if (view->shape != NULL)
+        view->shape = &self->items;
+    if (view->strides != NULL)
+        view->strides = &self->item_size;
+    if ((flags & PyBUF_FORMAT) == PyBUF_FORMAT)
+        view->format = self->format;
+    return 0;
+}
+
+/* ---- what the job says of itself ---- */
+
+static PyObject *job_id(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLongLong(hac_job_id(((job_object *)object)->held->job));
+}
+
+static PyObject *job_text(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    if (!check_process(object) || !check_done(object))
+        return NULL;
+    return PyUnicode_FromString(hac_job_text(((job_object *)object)->held->job));
+}
+
+static PyObject *job_assumed(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    if (!check_process(object) || !check_done(object))
+        return NULL;
+    return PyUnicode_FromString(hac_job_assumed(((job_object *)object)->held->job));
+}
+
+static PyObject *job_done(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    return PyBool_FromLong(((job_object *)object)->done);
+}
+
+static PyMethodDef methods[] = {
+    {"wait", job_wait, METH_VARARGS,
+     "wait(timeout=None, /)\n--\n\nWaits for the end, at most so many seconds. True: the job is done. False: "
+     "the time is up. Ctrl-C cancels the job. Raises the job's own error."},
+    {"cancel", job_cancel, METH_NOARGS,
+     "cancel()\n--\n\nRequests cancellation; a wait() then raises. From any thread."},
+    {"arrow_array", job_arrow_array, METH_NOARGS, "arrow_array()\n--\n\nThe result: two capsules."},
+    {"arrow_stream", job_arrow_stream, METH_NOARGS, "arrow_stream()\n--\n\nThe result: one capsule."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef members[] = {
+    {"id", job_id, NULL, "The number that `hacctl show` takes; 0: not known yet.", NULL},
+    {"text", job_text, NULL, "Remarks about the result.", NULL},
+    {"assumed", job_assumed, NULL, "The columns whose types were inferred.", NULL},
+    {"done", job_done, NULL, "Whether wait() has returned True.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+int hacpy_add_job_type(PyObject *module, hacpy_state *state)
+{
+    static PyType_Slot slots[] = {
+        {Py_tp_doc, "A job. The result of a sort is also a read-only buffer of its items."},
+        {Py_tp_dealloc, (void *)job_dealloc},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, members},
+        {Py_bf_getbuffer, (void *)job_get_buffer},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {.name = "hac._hac.Job",
+                               .basicsize = sizeof(job_object),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                        Py_TPFLAGS_IMMUTABLETYPE,
+                               .slots = slots};
+    state->job_type = hacpy_add_type(module, &spec);
+    return state->job_type != NULL ? 0 : -1;
+}

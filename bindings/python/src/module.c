@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module hac._hac: its state and its functions. */
+#include "support.h"
+
+/* ---- functions ---- */
+
+static PyObject *input_format_of(PyObject *module, PyObject *path)
+{
+    (void)module;
+    const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
+    return text != NULL ? PyLong_FromLong(hac_input_format_of(text)) : NULL;
+}
+
+static PyMethodDef functions[] = {
+    {"input_format_of", input_format_of, METH_O,
+     "input_format_of(path, /)\n--\n\nThe number of the input format that the suffix of a file's name stands "
+     "for; 0: none."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- the module ---- */
+
+static int set_up(PyObject *module)
+{
+    hacpy_state *state = hacpy_state_of(module);
+    PyObject *errors = PyImport_ImportModule("hac._errors");
+    if (errors == NULL)
+        return -1;
+    state->error_of = PyObject_GetAttrString(errors, "error_of");
+    Py_DECREF(errors);
+    if (state->error_of == NULL || hacpy_add_connection_type(module, state) < 0 ||
+        hacpy_add_memory_type(module, state) < 0 || hacpy_add_job_type(module, state) < 0)
+        return -1;
+    return PyModule_AddStringConstant(module, "version", hac_version());
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    const hacpy_state *state = hacpy_state_of(module);
+    Py_VISIT(state->error_of);
+    Py_VISIT(state->connection_type);
+    Py_VISIT(state->memory_type);
+    Py_VISIT(state->job_type);
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    hacpy_state *state = hacpy_state_of(module);
+    Py_CLEAR(state->error_of);
+    Py_CLEAR(state->connection_type);
+    Py_CLEAR(state->memory_type);
+    Py_CLEAR(state->job_type);
+    return 0;
+}
+
+static struct PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, (void *)set_up},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "hac._hac",
+    .m_doc = "The part of the package hac that calls libhac. Programs use the package.",
+    .m_size = sizeof(hacpy_state),
+    .m_methods = functions,
+    .m_slots = module_slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+};
+
+PyMODINIT_FUNC PyInit__hac(void);
+
+PyMODINIT_FUNC PyInit__hac(void)
+{
+    return PyModuleDef_Init(&definition);
+}
