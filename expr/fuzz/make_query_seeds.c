@@ -30,7 +30,7 @@ static const struct {
     {"texts", "regexp_matches(g, '^(a|b)+', 'i')", "",
      "regexp_replace(g, '(.)x', '\\\\1', 'g'), regexp_extract(g, '[0-9]+'), strftime(i, '%e %j %F %p'), "
      "try_strptime(g, '%d/%b/%Y:%H:%M:%S %z'), split_part(g, '-', b), lpad(g, 9, 'x'), i + interval '1 day', "
-     "b & 7",
+     "b & 7, i at time zone 'Europe/Berlin' at time zone 'UTC'",
      "", ""},
     {"math", "", "", "round(j, 1), floor(\"k l\"), sqrt(abs(e)), pow(2, a), greatest(a, b, 3), pi()", "", ""},
 };

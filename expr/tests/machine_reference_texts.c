@@ -166,15 +166,43 @@ static void parse(const char *format, const ref_value *a, ref_value *ret)
         ret->i64 = seconds * MICROSECONDS;
 }
 
+/* Zones without a yearly rule, by trying all offsets, the last one first. */
+static void convert_zone(unsigned op, const char *text, int64_t microseconds, ref_value *ret)
+{
+    uint16_t n;
+    int32_t offset;
+    int64_t change, result;
+    memcpy(&n, text, sizeof n);
+    for (size_t i = n;; i--) {
+        change = INT64_MIN;
+        memcpy(&offset, i > 0 ? text + 8 + (i - 1) * 12 + 8 : text + 4, sizeof offset);
+        if (i > 0)
+            memcpy(&change, text + 8 + (i - 1) * 12, sizeof change);
+        int64_t ahead = offset * INT64_C(1000000);
+        bool fits = op == HAC_OP_ZONE_LOCAL ? !__builtin_add_overflow(microseconds, ahead, &result)
+                                            : !__builtin_sub_overflow(microseconds, ahead, &result);
+        int64_t utc = op == HAC_OP_ZONE_LOCAL ? microseconds : result;
+        if (i > 0 && fits && utc < change * 1000000)
+            continue;
+        if (!fits || result < INT64_C(-62135596800000000) || result >= INT64_C(253402300800000000))
+            ret->state = HAC_ROW_RANGE;
+        else
+            ret->i64 = result;
+        return;
+    }
+}
+
 bool reference_texts(const hac_program *program, const hac_instruction *at, const ref_value *a,
                      const ref_value *b, ref_value *ret)
 {
     char format[REFERENCE_STRING_MAX];
-    if (at->op < HAC_OP_REGEXP_MATCHES || at->op > HAC_OP_STRPTIME)
+    if (at->op < HAC_OP_REGEXP_MATCHES || at->op > HAC_OP_ZONE_UTC)
         return false;
     const hac_constant *k = &program->constants[at->k];
     const char *text = (const char *)program->bytes + k->low;
-    if (at->op == HAC_OP_STRFTIME) {
+    if (at->op == HAC_OP_ZONE_LOCAL || at->op == HAC_OP_ZONE_UTC) {
+        convert_zone(at->op, text, a->i64, ret);
+    } else if (at->op == HAC_OP_STRFTIME) {
         print(text, k->high, a->i64, ret);
     } else if (at->op == HAC_OP_STRPTIME) {
         memcpy(format, text, k->high);

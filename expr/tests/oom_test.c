@@ -21,7 +21,8 @@ static const hac_query_text rows_query = {
              "date_trunc('month', i)",
     .select =
         "case a when 1 then 'x' else g || 'y' end as first, coalesce(e, 1e3), round(j, 1), \"k l\" * 2, "
-        "try_cast(g as decimal(10,3)), replace(lower(trim(g)), 'a', 'b'), b % 3 // 2 + 1 + 2",
+        "try_cast(g as decimal(10,3)), i at time zone 'Europe/Berlin', replace(lower(trim(g)), 'a', 'b'), b "
+        "% 3 // 2 + 1 + 2",
     .order_by = "first desc, length(g)",
     .limit = 10,
     .source = {.format = HAC_INPUT_JSONL}};

@@ -8,7 +8,7 @@
  * k                 the immediate: NONE, COLUMN (an input), CONSTANT (of the result's representation), RANGE
  *                   (two constants of a's representation, lowest and highest), DIGITS (0 … 38), UNIT
  *                   (hac_date_unit), LIST (a sorted list of constants of a's representation), PATTERN (LIKE),
- *                   TEXT (a format of times, or options and pattern of a regular expression)
+ *                   TEXT (a format of times, rules of a zone, or options and pattern of a regular expression)
  * flags             FAILS: the operation itself can give null or an error; HOST: only the C machine has it;
  *                   INEXACT: bits may differ between devices; STATES: it does not combine states strictly
  *
@@ -185,6 +185,9 @@
     X(REGEXP_REPLACE,    STRING, STRING, STRING, NONE,   TEXT,     FAILS | HOST) /* by b */                  \
     X(STRFTIME,          STRING, I64,    NONE,   NONE,   TEXT,     FAILS | HOST) /* of µs, by a format */    \
     X(STRPTIME,          I64,    STRING, NONE,   NONE,   TEXT,     FAILS | HOST)                             \
+    /* of µs; the text is the rules of a time zone (program/time_zone.h) */                                  \
+    X(ZONE_LOCAL,        I64,    I64,    NONE,   NONE,   TEXT,     FAILS | HOST) /* from UTC to local time */ \
+    X(ZONE_UTC,          I64,    I64,    NONE,   NONE,   TEXT,     FAILS | HOST) /* from local time to UTC */ \
     X(REVERSE,           STRING, STRING, NONE,   NONE,   NONE,     FAILS | HOST)                             \
     X(LPAD,              STRING, STRING, I64,    STRING, NONE,     FAILS | HOST) /* b characters; c repeats before a */ \
     X(RPAD,              STRING, STRING, I64,    STRING, NONE,     FAILS | HOST) /* c empty and needed: an error */ \

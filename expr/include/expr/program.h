@@ -111,7 +111,7 @@ hac_value_id hac_program_builder_in(hac_program_builder *builder, hac_op op, hac
 /* LIKE. `pattern` is as the user wrote it; `escape` is 0 if there is no escape character. */
 hac_value_id hac_program_builder_like(hac_program_builder *builder, hac_value_id a, const uint8_t *pattern,
                                       size_t n, uint8_t escape);
-/* Operations with a TEXT: STRFTIME, STRPTIME, REGEXP_*. */
+/* Operations with a TEXT: STRFTIME, STRPTIME, ZONE_*, REGEXP_*. */
 hac_value_id hac_program_builder_text(hac_program_builder *builder, hac_op op, hac_value_id a, hac_value_id b,
                                       const uint8_t *text, size_t n);
 /* Makes the builder fail with HAC_NO_MEMORY, for callers whose own allocation has failed. Returns 0. */

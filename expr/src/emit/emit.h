@@ -54,6 +54,7 @@ hac_value_id hac_emit_hash(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_regexp(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_strftime(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_strptime(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_zone(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_add_days(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_timestamp_part(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_trunc_date(hac_emitter *e, const hac_node *node);

@@ -161,6 +161,16 @@ hac_value_id hac_emit_strptime(hac_emitter *e, const hac_node *node)
     return node->function->k == 1 ? op(e, HAC_OP_NULL_IF_ERROR, value, 0) : value;
 }
 
+/* k: 0: the local time of an instant; 1: the instant of a local time, 2: of a date. The checker has put the
+ * rules of the zone in the place of its name. */
+hac_value_id hac_emit_zone(hac_emitter *e, const hac_node *node)
+{
+    hac_value_id value = hac_emit_argument(e, node, 0);
+    if (node->function->k == 2)
+        value = timestamp_of(e, value);
+    return formatted(e, node->function->k == 0 ? HAC_OP_ZONE_LOCAL : HAC_OP_ZONE_UTC, value, node);
+}
+
 static int64_t unit_length(hac_date_unit unit)
 {
     return unit == HAC_UNIT_HOUR ? 3600 * SECOND : unit == HAC_UNIT_MINUTE ? 60 * SECOND : SECOND;

@@ -2,8 +2,10 @@
 #include "check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/suggest.h"
 #include "foreign_names.h"
 #include "functions.h"
@@ -12,6 +14,7 @@
 #include "program/time_format.h"
 #include "syntax/literal.h"
 #include "syntax/types.h"
+#include "zone_file.h"
 
 #define fail(checker, node, ...)                                                                             \
     ((checker)->parser->status =                                                                             \
@@ -119,11 +122,14 @@ static bool type_fits(char letter, const hac_node *arg)
         return null || type.kind == HAC_KIND_DATE;
     case 't':
         return null || type.kind == HAC_KIND_TIMESTAMP;
+    case 'T':
+        return type.kind == HAC_KIND_TIMESTAMP && arg->zoned;
     case 'p':
     case 'u':
     case 'f':
     case 'r':
     case 'o':
+    case 'z':
         return literal && type.kind == HAC_KIND_STRING;
     case 'k':
         return literal && hac_kind_is_integer(type.kind);
@@ -372,6 +378,7 @@ static hac_value_type wanted(const hac_node *node, size_t i, hac_value_type inte
     case 'd':
         return HAC_TYPE(DATE);
     case 't':
+    case 'T':
         return HAC_TYPE(TIMESTAMP);
     default:
         return node->args[i]->type;
@@ -445,6 +452,26 @@ static bool check_format(hac_checker *c, const hac_node *node, const hac_node *f
     return problem == NULL || fail(c, format, "the format of times: %s", problem) != NULL;
 }
 
+/* Puts the rules of the zone in the place of its name. */
+static bool take_zone(hac_checker *c, hac_node *zone)
+{
+    hac_error why = HAC_ERROR_NONE;
+    hac_autofree hac_zone_rules *rules = malloc(sizeof *rules);
+    uint8_t *bytes = hac_arena_alloc(c->parser->arena, HAC_ZONE_BYTES_MAX);
+    hac_status status = HAC_NO_MEMORY;
+    if (rules != NULL && bytes != NULL)
+        status = hac_zone_load(c->parser->arena, zone->literal.bytes, zone->literal.n_bytes, rules, &why);
+    if (status == HAC_NO_MEMORY) {
+        c->parser->status = hac_fail_no_memory(c->parser->err);
+        return false;
+    }
+    if (status != HAC_OK)
+        return fail(c, zone, "%s", why.message) != NULL;
+    zone->literal.n_bytes = hac_zone_write(rules, bytes);
+    zone->literal.bytes = (const char *)bytes;
+    return true;
+}
+
 /* The arguments behind the pattern: the group, the replacement, the options. */
 static bool check_regexp_arguments(hac_checker *c, const hac_node *node, const hac_regexp *regexp)
 {
@@ -486,7 +513,7 @@ static bool check_regexp(hac_checker *c, const hac_node *node)
 static bool check_constants(hac_checker *c, const hac_node *node)
 {
     for (size_t i = 0; i < node->n_args; i++) {
-        const hac_node *arg = node->args[i];
+        hac_node *arg = node->args[i];
         char letter = hac_function_letter(node->function, i, node->n_args);
         hac_date_unit unit = HAC_UNIT_DAY;
         if (letter == 'u') {
@@ -509,6 +536,8 @@ static bool check_constants(hac_checker *c, const hac_node *node)
             }
         }
         if (letter == 'f' && !check_format(c, node, arg))
+            return false;
+        if (letter == 'z' && !take_zone(c, arg))
             return false;
         if (letter == 'p' && i == 2 && node->function->has_pattern &&
             (arg->literal.n_bytes != 1 || (unsigned char)arg->literal.bytes[0] >= 0x80)) {
@@ -658,11 +687,30 @@ static uint32_t hash_of(const hac_node *node)
     return hash;
 }
 
+/* Whether the result of a call is a timestamp with zone. */
+static bool gives_zoned(const hac_node *node)
+{
+    bool zoned = false;
+    if (node->type.kind != HAC_KIND_TIMESTAMP)
+        return false;
+    for (size_t i = 0; i < node->n_args; i++) {
+        const hac_node *arg = node->args[i];
+        char letter = hac_function_letter(node->function, i, node->n_args);
+        if (letter == 'z')
+            return !node->args[0]->zoned;
+        zoned |= arg->zoned ||
+                 (letter == 'f' && hac_time_format_has_offset(arg->literal.bytes, arg->literal.n_bytes));
+    }
+    return zoned;
+}
+
 static void conclude(hac_node *node)
 {
     bool aggregate = node->kind == HAC_NODE_CALL && hac_is_aggregate(node->function);
     node->constant = node->kind != HAC_NODE_COLUMN && !aggregate;
     node->aggregates = aggregate;
+    if (node->kind == HAC_NODE_CALL)
+        node->zoned = gives_zoned(node);
     for (size_t i = 0; i < node->n_args; i++) {
         node->constant &= node->args[i]->constant;
         node->aggregates |= node->args[i]->aggregates;

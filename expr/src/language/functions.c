@@ -186,6 +186,9 @@ static const hac_function table[] = {
     {"strftime", "strftime(a, 'format')", "df", R(STRING), EMIT(strftime, 1), IN(DATE), .text = "", .example = "strftime(date '2020-02-29', '%A, %j')", .gives = "Saturday, 060"},
     {"strptime", "strptime(a, 'format')", "Sf", R(TIMESTAMP), EMIT(strptime, 0), IN(DATE), .text = "the time that the text says; another text is an error of the row", .example = "strptime('29/Feb/2020:13:45:07 +0100', '%d/%b/%Y:%H:%M:%S %z')", .gives = "2020-02-29 12:45:07"},
     {"try_strptime", "try_strptime(a, 'format')", "Sf", R(TIMESTAMP), EMIT(strptime, 1), IN(DATE), OWN, .text = "as strptime, and null for another text", .example = "coalesce(try_strptime('x', '%Y'), timestamp '2020-01-01')", .gives = "2020-01-01 00:00:00"},
+    {"at time zone", "a at time zone 'Area/City'", "Tz", R(TIMESTAMP), EMIT(zone, 0), IN(DATE), .text = "what clocks in the zone show at the instant a: see *Time zones*", .example = "timestamp '2020-07-01 12:00:00'::timestamptz at time zone 'Asia/Kolkata'", .gives = "2020-07-01 17:30:00"},
+    {"at time zone", "a at time zone 'Area/City'", "tz", R(TIMESTAMP), EMIT(zone, 1), IN(DATE), .text = "the instant, in UTC, at which clocks in the zone show a", .example = "timestamp '2020-07-01 12:00:00' at time zone 'Europe/Berlin'", .gives = "2020-07-01 10:00:00"},
+    {"at time zone", "a at time zone 'Area/City'", "dz", R(TIMESTAMP), EMIT(zone, 2), IN(DATE), .text = "", .example = "date '2020-07-01' at time zone 'Europe/Berlin'", .gives = "2020-06-30 22:00:00"},
     {"date_trunc", "date_trunc('unit', a)", "ud", R(DATE), EMIT(trunc_date, 0), IN(DATE), .text = "the first day of a's year, quarter, month or week (Monday)", .example = "date_trunc('month', date '2020-02-29')", .gives = "2020-02-01"},
     {"date_trunc", "date_trunc('unit', a)", "ut", R(TIMESTAMP), EMIT(trunc_timestamp, 0), IN(DATE), .text = "the start of a's year, quarter, month, week, day, hour, minute or second", .example = "date_trunc('hour', timestamp '2020-02-29 13:45:07')", .gives = "2020-02-29 13:00:00"},
     {"add_months", "add_months(a, n)", "di", R(DATE), EMIT(add_months, 0), IN(DATE), .text = "n months later; a day that the month does not have becomes its last day", .example = "add_months(date '2020-01-31', 1)", .gives = "2020-02-29"},
@@ -267,6 +270,10 @@ const char *hac_letter_text(char letter)
         return "date";
     case 't':
         return "timestamp";
+    case 'T':
+        return "timestamp with zone";
+    case 'z':
+        return "constant zone";
     case 'p':
         return "constant text";
     case 'k':

@@ -33,6 +33,7 @@ typedef struct hac_argument {
     size_t n_list;
     const uint8_t *bytes; /* the strings of the list are offsets into these bytes; or the pattern or text */
     const struct hac_regexp *regexp;
+    const struct hac_zone *zone;
     unsigned group; /* of the regular expression */
     bool all;       /* replace all matches */
 } hac_argument;
@@ -93,6 +94,8 @@ struct hac_machine_c {
     uint8_t *lists;                            /* lists of IN, packed */
     struct hac_regexp **regexps;               /* that steps use */
     size_t n_regexps;
+    struct hac_zone **zones; /* that steps use */
+    size_t n_zones;
     uint8_t *arena; /* strings that operations made in this batch */
     size_t arena_used, arena_capacity;
 };

@@ -300,6 +300,8 @@ hac_step_run hac_string_step(hac_op op)
         [HAC_OP_REGEXP_REPLACE] = hac_run_regexp_replace,
         [HAC_OP_STRFTIME] = hac_run_strftime,
         [HAC_OP_STRPTIME] = hac_run_strptime,
+        [HAC_OP_ZONE_LOCAL] = hac_run_zone,
+        [HAC_OP_ZONE_UTC] = hac_run_zone,
         [HAC_OP_REVERSE] = hac_run_reverse,
         [HAC_OP_LPAD] = hac_run_lpad,
         [HAC_OP_RPAD] = hac_run_rpad,

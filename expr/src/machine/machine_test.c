@@ -15,6 +15,7 @@
 #include "base/test_support.h"
 #include "machine_parts.h"
 #include "machine_strings.h"
+#include "program/time_zone.h"
 #include "test_columns.h"
 
 #define STRING_BYTES (4u << 20)
@@ -230,10 +231,11 @@ static void check_program(world *w, size_t pairs, uint64_t seed)
 
 /* An immediate to try. */
 typedef struct immediate {
-    unsigned k;         /* digits, unit */
-    __int128 low, high; /* of a range */
-    size_t list;        /* elements */
-    const char *pattern;
+    unsigned k;          /* digits, unit */
+    __int128 low, high;  /* of a range */
+    size_t list;         /* elements */
+    const char *pattern; /* or a text */
+    size_t bytes;
 } immediate;
 
 static const char *const patterns[] = {"",           "%",  "_",   "a",      "a%",    "%a",   "%a%",
@@ -244,6 +246,21 @@ static const char *const regexps[] = {"/0/a",  "/0/(a|b)*c", "i/1/(A)",   "g/0/b
                                       "s/0/.", "/0/^$",      "/0/[0-9]+", "g/0/"};
 static const char *const formats[] = {"%Y-%m-%d", "%H:%M:%S",           "%F",   "%d.%m.%y %T", "",
                                       "%%",       "%e %b %Y, %I:%M %p", "%j %Y"};
+
+/* An hour ahead of UTC, and two hours after a second of 2001; one that was 5 hours behind; one that is as
+ * it was. */
+static const hac_zone_rules zones[] = {
+    {.offset = 3600, .n_changes = 1, .changes = {{1000000000, 7200}}},
+    {.offset = 0, .n_changes = 3, .changes = {{-2000000000, -18000}, {0, -14400}, {1600000000, -18000}}},
+    {.offset = -3600},
+};
+
+static void set_zone(immediate *k, size_t i)
+{
+    static uint8_t bytes[HAC_ZONE_BYTES_MAX];
+    k->bytes = hac_zone_write(&zones[i % 3], bytes);
+    k->pattern = (const char *)bytes;
+}
 
 /* Patterns are for the texts, formats for times. */
 static const char *text_of(hac_op op, size_t i)
@@ -272,7 +289,12 @@ static bool next_immediate(unsigned kind, hac_op op, size_t i, immediate *ret)
         ret->pattern = patterns[i % 19];
         return i < 19;
     case HAC_IMMEDIATE_TEXT:
+        if (op == HAC_OP_ZONE_LOCAL || op == HAC_OP_ZONE_UTC) {
+            set_zone(ret, i);
+            return i < 3;
+        }
         ret->pattern = text_of(op, i);
+        ret->bytes = strlen(ret->pattern);
         return i < 8;
     case HAC_IMMEDIATE_RANGE:
         ret->low = ranges[i % 6][0];
@@ -333,8 +355,7 @@ static hac_value_id apply(hac_program_builder *builder, hac_op op, const hac_val
     case HAC_IMMEDIATE_PATTERN:
         return hac_program_builder_like(builder, v[0], (const uint8_t *)k->pattern, strlen(k->pattern), '\\');
     case HAC_IMMEDIATE_TEXT:
-        return hac_program_builder_text(builder, op, v[0], v[1], (const uint8_t *)k->pattern,
-                                        strlen(k->pattern));
+        return hac_program_builder_text(builder, op, v[0], v[1], (const uint8_t *)k->pattern, k->bytes);
     default:
         return op == HAC_OP_NULL ? hac_program_builder_null(builder, HAC_REPR_I64)
                                  : hac_program_builder_op(builder, op, v[0], v[1], v[2], k->k);

@@ -6,6 +6,7 @@
 #include "program/op_text.h"
 #include "program/regexp_text.h"
 #include "program/time_format.h"
+#include "program/time_zone.h"
 #include "string_rows.h"
 
 /* ---- making a machine ---------------------------------------------------------------------------------- */
@@ -25,16 +26,35 @@ static hac_status compile_regexp(hac_machine_c *machine, hac_step *step, hac_err
     return HAC_OK;
 }
 
+static hac_status add_regexp(hac_machine_c *machine, hac_step *step, hac_error *err)
+{
+    if (machine->regexps == NULL)
+        machine->regexps = calloc(HAC_PROGRAM_REGEXPS_MAX, sizeof *machine->regexps);
+    return machine->regexps != NULL ? compile_regexp(machine, step, err) : hac_fail_no_memory(err);
+}
+
+static hac_status add_zone(hac_machine_c *machine, hac_step *step, hac_error *err)
+{
+    if (machine->zones == NULL)
+        machine->zones = calloc(HAC_PROGRAM_ZONES_MAX, sizeof *machine->zones);
+    if (machine->zones == NULL)
+        return hac_fail_no_memory(err);
+    hac_zone **zone = &machine->zones[machine->n_zones];
+    hac_status status = hac_zone_new(step->k.bytes, step->k.n_list, zone, err);
+    machine->n_zones += status == HAC_OK;
+    step->k.zone = *zone;
+    return status;
+}
+
 hac_status hac_machine_texts(hac_machine_c *machine, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (size_t i = 0; status == HAC_OK && i < machine->n_steps; i++) {
         hac_step *step = &machine->steps[i];
-        if (!hac_op_is_regexp(step->op))
-            continue;
-        if (machine->regexps == NULL)
-            machine->regexps = calloc(HAC_PROGRAM_REGEXPS_MAX, sizeof *machine->regexps);
-        status = machine->regexps != NULL ? compile_regexp(machine, step, err) : hac_fail_no_memory(err);
+        if (hac_op_is_regexp(step->op))
+            status = add_regexp(machine, step, err);
+        else if (hac_op_is_zone(step->op))
+            status = add_zone(machine, step, err);
     }
     return status;
 }
@@ -44,6 +64,9 @@ void hac_machine_texts_free(hac_machine_c *machine)
     for (size_t i = 0; i < machine->n_regexps; i++)
         hac_regexp_free(machine->regexps[i]);
     free(machine->regexps);
+    for (size_t i = 0; i < machine->n_zones; i++)
+        hac_zone_free(machine->zones[i]);
+    free(machine->zones);
 }
 
 /* ---- regular expressions ------------------------------------------------------------------------------- */
@@ -152,5 +175,22 @@ void hac_run_strptime(hac_machine_c *machine, const hac_step *step, size_t rows)
         uint8_t state = state_of(hac_time_parse((const char *)a.at, a.bytes, format, step->k.n_list, &r[i]));
         if (state != HAC_ROW_OK)
             hac_writable_states(slot)[i] = state;
+    }
+}
+
+void hac_run_zone(hac_machine_c *machine, const hac_step *step, size_t rows)
+{
+    hac_combine_states(machine, step, rows);
+    hac_machine_slot *slot = &machine->slots[step->r];
+    const int64_t *a = machine->slots[step->a].values;
+    int64_t *r = slot->own_values;
+    for (size_t i = 0; i < rows; i++) {
+        r[i] = 0;
+        if (!hac_row_ok(slot->states, i))
+            continue;
+        bool fits = step->op == HAC_OP_ZONE_LOCAL ? hac_zone_local(step->k.zone, a[i], &r[i])
+                                                  : hac_zone_utc(step->k.zone, a[i], &r[i]);
+        if (!fits || !hac_timestamp_has_text(r[i]))
+            hac_writable_states(slot)[i] = HAC_ROW_RANGE;
     }
 }

@@ -3,10 +3,16 @@
 
 #include "regexp_text.h"
 #include "time_format.h"
+#include "time_zone.h"
 
 bool hac_op_is_regexp(unsigned op)
 {
     return op == HAC_OP_REGEXP_MATCHES || op == HAC_OP_REGEXP_EXTRACT || op == HAC_OP_REGEXP_REPLACE;
+}
+
+bool hac_op_is_zone(unsigned op)
+{
+    return op == HAC_OP_ZONE_LOCAL || op == HAC_OP_ZONE_UTC;
 }
 
 static hac_status check_regexp(const char *text, size_t bytes, hac_error *err)
@@ -25,6 +31,10 @@ hac_status hac_op_text_check(unsigned op, const char *text, size_t bytes, hac_er
     char capacity[HAC_TIME_FORMAT_PROBLEM_MAX];
     if (hac_op_is_regexp(op))
         return check_regexp(text, bytes, err);
+    if (hac_op_is_zone(op))
+        return hac_zone_valid((const uint8_t *)text, bytes)
+                   ? HAC_OK
+                   : hac_fail(err, HAC_INVALID, "not the rules of a zone");
     const char *problem = hac_time_format_problem(text, bytes, op == HAC_OP_STRPTIME, capacity);
     return problem == NULL ? HAC_OK : hac_fail(err, HAC_INVALID, "the format of times: %s", problem);
 }

@@ -14,7 +14,7 @@ typedef struct verifier {
     const hac_program *program;
     size_t at; /* instruction */
     bool written[HAC_PROGRAM_REGISTERS_MAX];
-    unsigned regexps;
+    unsigned regexps, zones;
     hac_error *err;
 } verifier;
 
@@ -120,6 +120,10 @@ static hac_status verify_text(verifier *v, const hac_instruction *at)
     if (hac_op_is_regexp(at->op) && v->regexps++ == HAC_PROGRAM_REGEXPS_MAX)
         return hac_fail(v->err, HAC_INVALID, "the expressions have more than %d regular expressions",
                         HAC_PROGRAM_REGEXPS_MAX);
+    if (hac_op_is_zone(at->op) && v->zones++ == HAC_PROGRAM_ZONES_MAX)
+        return hac_fail(v->err, HAC_INVALID,
+                        "the expressions have more than %d conversions between time zones",
+                        HAC_PROGRAM_ZONES_MAX);
     const hac_constant *text = &program->constants[at->k];
     hac_status status = hac_op_text_check(at->op, (const char *)program->bytes + text->low, text->high, &why);
     return status == HAC_OK ? HAC_OK : refuse(v, why.message);

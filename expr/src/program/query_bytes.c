@@ -23,7 +23,7 @@
 #include "query_verify.h"
 
 #define MAGIC   "hacq"
-#define VERSION 7
+#define VERSION 8
 
 enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_FLAGS = 15 };
 

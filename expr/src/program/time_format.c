@@ -151,6 +151,16 @@ const char *hac_time_format_problem(const char *format, size_t bytes, bool readi
     return reading ? combination_problem(seen) : NULL;
 }
 
+bool hac_time_format_has_offset(const char *format, size_t bytes)
+{
+    format_walk w = {format, format + bytes, NULL};
+    char c = '\0';
+    for (int code; (code = next_element(&w, &c)) != ELEMENT_END;)
+        if (code >= 0 && codes[code].part == PART_OFFSET)
+            return true;
+    return false;
+}
+
 /* ---- printing ------------------------------------------------------------------------------------------ */
 
 static void split(int64_t microseconds, int ret[PARTS])

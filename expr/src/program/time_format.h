@@ -25,6 +25,9 @@
 const char *hac_time_format_problem(const char *format, size_t bytes, bool reading,
                                     char ret[HAC_TIME_FORMAT_PROBLEM_MAX]);
 
+/* Whether the format has %z. */
+bool hac_time_format_has_offset(const char *format, size_t bytes);
+
 /* Prints a time of the years 1 … 9999; `ret` has room for HAC_TIME_FORMAT_GROWTH × bytes. */
 size_t hac_time_print(int64_t microseconds, const char *format, size_t bytes, char *ret);
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/value_text.h"
+#include "instead_of_sql.h"
 #include "interval.h"
 #include "literal.h"
 #include "machine/utf8_case.h"
@@ -51,38 +52,6 @@ static hac_token peek(const hac_parser *p)
     return token;
 }
 
-static bool begins_with_word(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    return strncasecmp(text, word, n) == 0 && (text[n] == ' ' || text[n] == '\t' || text[n] == '\n');
-}
-
-/* What to write in place of SQL that stands at the next token; "": nothing is known. */
-static const char *instead_of_sql(const hac_parser *p)
-{
-    static const char *const words[][2] = {
-        {"rlike", "; write regexp_matches(a, 'pattern')"},
-        {"regexp", "; write regexp_matches(a, 'pattern')"},
-        {"similar", "; write regexp_matches(a, 'pattern')"},
-        {"having", "; the condition on groups goes to --having"},
-        {"over", "; there are no window functions"},
-        {"from", "; input files stand beside the options, not in an expression"},
-        {"where", "; the condition goes to --where"},
-        {"group", "; keys go to --group-by"},
-        {"order", "; the order goes to --order-by"},
-        {"limit", "; the number of rows goes to --limit"},
-        {"offset", "; the number of rows to leave out goes to --offset"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (hac_token_is_word(&p->token, words[i][0]))
-            return words[i][1];
-    if (begins_with_word(p->source->text, "select"))
-        return "; leave out SELECT, or give all of it to `hacctl query`";
-    if (begins_with_word(p->source->text, "distinct"))
-        return "; the distinct values of a are --group-by a, their number is count(distinct a)";
-    return "";
-}
-
 static void *unexpected(hac_parser *p, const char *expected)
 {
     if (p->status != HAC_OK)
@@ -91,7 +60,7 @@ static void *unexpected(hac_parser *p, const char *expected)
         return fail_at(p, here(p), "expected %s, but the text ends here", expected);
     return fail_at(p, here(p), "expected %s, found %s%.*s%s%s", expected, p->token.text[0] == '\'' ? "" : "'",
                    (int)p->token.bytes, p->token.text, p->token.text[0] == '\'' ? "" : "'",
-                   instead_of_sql(p));
+                   hac_instead_of_sql(&p->token, p->source->text));
 }
 
 static bool expect_symbol(hac_parser *p, const char *symbol, const char *expected)
@@ -336,7 +305,7 @@ static bool take_type_token(hac_parser *p, char *text, size_t size, size_t *used
 }
 
 /* A type: a name, and what stands in parentheses behind it. */
-static bool cast_type(hac_parser *p, hac_value_type *ret)
+static bool cast_type(hac_parser *p, hac_value_type *ret, bool *ret_zoned)
 {
     char text[32] = "";
     size_t used = 0, at = here(p);
@@ -347,6 +316,11 @@ static bool cast_type(hac_parser *p, hac_value_type *ret)
     bool fits = take_type_token(p, text, sizeof text, &used);
     if (fits && is_word(p, "precision") && strcmp(text, "double") == 0) /* two words, one type */
         fits = advance(p);
+    *ret_zoned = fits && strcmp(text, "timestamptz") == 0;
+    used = *ret_zoned ? strlen("timestamp") : used;
+    if (fits && is_word(p, "with") && strcmp(text, "timestamp") == 0)
+        fits = *ret_zoned =
+            advance(p) && expect_word(p, "time", "'time zone'") && expect_word(p, "zone", "'zone'");
     if (fits && is_symbol(p, "(")) {
         while (fits && p->token.kind != HAC_TOKEN_END && !is_symbol(p, ")"))
             fits = take_type_token(p, text, sizeof text, &used);
@@ -362,34 +336,54 @@ static bool cast_type(hac_parser *p, hac_value_type *ret)
     return true;
 }
 
-static hac_node *cast_node(hac_parser *p, size_t at, bool try_cast, hac_node *value, hac_value_type type)
+/* The cast of a value to the type that stands here. */
+static hac_node *cast_node(hac_parser *p, size_t at, bool try_cast, hac_node *value)
 {
+    hac_value_type type = {0};
+    bool zoned = false;
+    if (value == NULL || !cast_type(p, &type, &zoned))
+        return NULL;
     hac_node *node = call(p, try_cast ? "try_cast" : "cast", at, value);
     if (node == NULL)
         return NULL;
     node->kind = HAC_NODE_CAST;
     node->type = type;
     node->try_cast = try_cast;
+    node->zoned = zoned;
     return node;
 }
 
 static hac_node *cast(hac_parser *p, size_t at, bool try_cast)
 {
     hac_node *value = parse(p, OR);
-    hac_value_type type = {0};
-    if (value == NULL || !expect_word(p, "as", "'as' and a type") || !cast_type(p, &type) ||
-        !expect_symbol(p, ")", "')' behind the type"))
+    if (value == NULL || !expect_word(p, "as", "'as' and a type"))
         return NULL;
-    return cast_node(p, at, try_cast, value, type);
+    hac_node *node = cast_node(p, at, try_cast, value);
+    return node != NULL && expect_symbol(p, ")", "')' behind the type") ? node : NULL;
 }
 
-/* value::type, any number of times */
-static hac_node *postfix_casts(hac_parser *p, hac_node *value)
+/* From `at` on. */
+static hac_node *at_time_zone(hac_parser *p, size_t at, hac_node *value)
 {
-    while (value != NULL && is_symbol(p, "::")) {
+    if (!advance(p) || !advance(p) || !expect_word(p, "zone", "'zone'"))
+        return NULL;
+    hac_node *zone =
+        p->token.kind == HAC_TOKEN_STRING ? string(p) : unexpected(p, "a zone such as 'Europe/Berlin'");
+    return zone != NULL ? call(p, "at time zone", at, value, zone) : NULL;
+}
+
+/* value::type, value at time zone 'name', any number of times */
+static hac_node *postfixes(hac_parser *p, hac_node *value)
+{
+    while (value != NULL) {
         size_t at = here(p);
-        hac_value_type type = {0};
-        value = advance(p) && cast_type(p, &type) ? cast_node(p, at, false, value, type) : NULL;
+        hac_token next = peek(p);
+        if (is_symbol(p, "::"))
+            value = advance(p) ? cast_node(p, at, false, value) : NULL;
+        else if (is_word(p, "at") && hac_token_is_word(&next, "time"))
+            value = at_time_zone(p, at, value);
+        else
+            break;
     }
     return value;
 }
@@ -726,11 +720,11 @@ static hac_node *prefix(hac_parser *p)
         if (!advance(p))
             return NULL;
         if (p->token.kind == HAC_TOKEN_NUMBER)
-            return postfix_casts(p, number(p, negative, at));
+            return postfixes(p, number(p, negative, at));
         hac_node *node = parse(p, UNARY);
         return node != NULL ? call(p, negative ? "negate" : "plus", at, node) : NULL;
     }
-    return postfix_casts(p, operand(p, at));
+    return postfixes(p, operand(p, at));
 }
 
 static hac_node *parse(hac_parser *p, unsigned level)
@@ -831,8 +825,8 @@ static bool item_direction(hac_parser *p, hac_item *item)
 /* Whether a name without `as` stands here. */
 static bool is_bare_name(const hac_parser *p)
 {
-    return p->token.kind == HAC_TOKEN_QUOTED ||
-           (p->token.kind == HAC_TOKEN_NAME && !is_reserved(p) && instead_of_sql(p)[0] == '\0');
+    return p->token.kind == HAC_TOKEN_QUOTED || (p->token.kind == HAC_TOKEN_NAME && !is_reserved(p) &&
+                                                 hac_instead_of_sql(&p->token, p->source->text)[0] == '\0');
 }
 
 static bool parse_item(hac_parser *p, unsigned flags, hac_item *item)
