@@ -131,6 +131,10 @@ WITH t AS (SELECT * FROM 'sales.csv' WHERE qty > 1 OR qty IS NULL) SELECT count(
 with T as (from 'sales.csv') select t.id from t where t.id < 5 order by t.id
 WITH "all sales" AS (SELECT * FROM 'parts/0.csv' UNION ALL SELECT * FROM 'parts/1.csv' UNION ALL SELECT * FROM 'parts/2.csv') SELECT city, sum(price) AS s FROM "all sales" GROUP BY city HAVING count(*) > 2 ORDER BY s DESC LIMIT 3
 WITH t AS (SELECT * FROM 'sales.csv' WHERE paid) SELECT DISTINCT qty FROM t WHERE city <> '' ORDER BY qty
+SELECT city, count(*) FILTER (WHERE paid) AS n, count() filter (where qty > 1 or qty is null) AS m FROM 'sales.csv' GROUP BY city ORDER BY city
+SELECT sum(price) FILTER (WHERE city = 'Bern') AS a, avg(price) FILTER (WHERE qty > 1) * 2 AS b, count(DISTINCT city) FILTER (WHERE paid) AS c FROM 'sales.csv'
+SELECT qty, arg_max(id, price) FILTER (WHERE paid) AS i, median(price) FILTER (WHERE NOT paid) AS m, round(covar_pop(id, price) FILTER (WHERE id < 90), 4) AS c FROM 'sales.csv' GROUP BY qty ORDER BY qty
+SELECT city FROM 'sales.csv' GROUP BY city HAVING count(*) FILTER (WHERE paid) > 3 ORDER BY sum(qty) FILTER (WHERE id > 50) DESC, city
 SELECT city, qty, count(*) FROM 'sales.csv' GROUP BY ALL HAVING count(*) BETWEEN 50 AND 110 ORDER BY ALL
 """.strip().splitlines()
 
@@ -163,7 +167,7 @@ REFUSED = (
     ("SELECT DISTINCT ON (a) a FROM 'a.csv'", "there is no DISTINCT ON"),
     ("SELECT a FROM 'a.csv' GROUP BY ROLLUP (a)", "there is no ROLLUP"),
     ("SELECT a FROM 'a.csv' GROUP BY GROUPING SETS ((a))", "there are no grouping sets"),
-    ("SELECT sum(a) FILTER (WHERE b) FROM 'a.csv'", "there is no FILTER"),
+    ("SELECT upper(city) FILTER (WHERE paid) FROM 'sales.csv'", "only aggregates take 'filter'"),
     ("SELECT a FROM 'a.csv' FETCH FIRST 3 ROWS ONLY", "write LIMIT n"),
     ("SELECT a FROM 'a.csv' LIMIT 3, 4", "LIMIT a, b is LIMIT b OFFSET a"),
     ("SELECT a FROM data/a.csv", "a file's name goes in single quotes"),
@@ -343,7 +347,8 @@ class RandomSql(SqlCase):
             for i in range(rng.randint(1, 2)):
                 names.append(f"a{i}")
                 items.append(rng.choice(("count(*)", "sum(qty)", "min(city)", "max(price)", "count(DISTINCT qty)",
-                                         "avg(price)", "max(id) - min(id)")) + f" AS a{i}")
+                                         "avg(price)", "max(id) - min(id)",
+                                         f"sum(id) FILTER (WHERE {self.condition(rng)})")) + f" AS a{i}")
             keys = [name for name in names if name[0] == "c"]
             having = f" HAVING {self.having(rng)}" if rng.random() < 0.5 else ""
             group = " GROUP BY " + rng.choice(("ALL", ", ".join(keys), ", ".join(str(i + 1) for i in range(len(keys))))) + having

@@ -596,6 +596,38 @@ static bool rewrite_count(hac_checker *c, hac_node *node)
     return true;
 }
 
+/* `sum(x) filter (where a)` is sum(if(a, x, null)), as aggregates leave out nulls; `count()` counts the rows
+ * for which a is true. Of several arguments, the last one that is not a constant decides about the row. */
+static bool rewrite_filter(hac_checker *c, hac_node *node, const hac_function *row)
+{
+    hac_parser *p = c->parser;
+    hac_node *condition = node->filter, *value;
+    size_t decides = node->n_args > 1 && row->args[1] >= 'A' && row->args[1] <= 'Z';
+    if (condition == NULL)
+        return true;
+    if (!hac_is_aggregate(row)) {
+        (void)fail(c, node, "only aggregates take 'filter'");
+        return false;
+    }
+    node->filter = NULL;
+    if (node->n_args > 0) {
+        value = node->args[decides];
+    } else {
+        value = hac_node_new(p, HAC_NODE_LITERAL, node->source, node->at);
+        if (value == NULL)
+            return false;
+        value->type.kind = HAC_KIND_BOOL;
+        value->literal.integer = true;
+        node->n_args = 1;
+    }
+    hac_node *none = hac_node_new(p, HAC_NODE_LITERAL, node->source, node->at);
+    if (none == NULL)
+        return false;
+    none->literal.null = true;
+    node->args[decides] = hac_node_call(p, "if", condition->at, 3, (hac_node *[]){condition, value, none});
+    return node->args[decides] != NULL;
+}
+
 static bool check_arguments(hac_checker *c, hac_node *node)
 {
     for (size_t i = 0; i < node->n_args; i++) {
@@ -623,6 +655,8 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     const hac_function *row = hac_function_find(node->name);
     if (row == NULL)
         return no_function(c, node);
+    if (!rewrite_filter(c, node, row))
+        return NULL;
     bool aggregate = hac_is_aggregate(row);
     if (!(aggregate ? check_aggregated(c, node) : check_arguments(c, node)))
         return NULL;

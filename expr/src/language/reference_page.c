@@ -42,6 +42,7 @@ static const char *const introduction =
     "- With `--group-by` or `--having`, or with an aggregate in `--select` or `--order-by`, rows become groups. The output\n"
     "  has the keys, then the items of `--select`; repeated items appear once. A column that is not a key must stand in an\n"
     "  aggregate. With keys and without aggregates, the output is the distinct keys.\n"
+    "- `sum(a) filter (where c)` is the aggregate of the rows for which c is true; any aggregate may have it.\n"
     "\n"
     "## Values and names\n"
     "\n"

@@ -13,6 +13,7 @@
 
 #define DEPTH_MAX 128
 
+enum { FILTER_LEVELS = 2 }; /* of a call: if and the condition */
 enum { OR = 1, AND, NOT, COMPARISON, CONCAT, SUM, PRODUCT, UNARY };
 
 static hac_node *parse(hac_parser *p, unsigned level);
@@ -113,6 +114,11 @@ static hac_node *new_node(hac_parser *p, hac_node_kind kind, size_t at)
     return hac_node_new(p, kind, p->source, at);
 }
 
+static hac_node *too_deep(hac_parser *p, size_t at)
+{
+    return fail_at(p, at, "nested too deeply (over %d levels)", HAC_NODE_DEPTH_MAX);
+}
+
 hac_node *hac_node_call(hac_parser *p, const char *name, size_t at, size_t n_args, hac_node *const *args)
 {
     hac_node *node = new_node(p, HAC_NODE_CALL, at);
@@ -131,9 +137,7 @@ hac_node *hac_node_call(hac_parser *p, const char *name, size_t at, size_t n_arg
         if (args[i]->depth >= node->depth)
             node->depth = (uint16_t)(args[i]->depth + 1);
     }
-    if (node->depth > HAC_NODE_DEPTH_MAX)
-        return fail_at(p, at, "nested too deeply (over %d levels)", HAC_NODE_DEPTH_MAX);
-    return node;
+    return node->depth > HAC_NODE_DEPTH_MAX ? too_deep(p, at) : node;
 }
 
 #define call(p, name, at, ...)                                                                               \
@@ -403,6 +407,22 @@ static bool take_distinct(hac_parser *p)
     return starts && advance(p);
 }
 
+/* `filter (where condition)` behind an aggregate. A column may be named filter. */
+static hac_node *filtered(hac_parser *p, hac_node *node)
+{
+    hac_token next = peek(p);
+    if (node == NULL || !is_word(p, "filter") || !hac_token_is_symbol(&next, "("))
+        return node;
+    if (!advance(p) || !advance(p) || !expect_word(p, "where", "'where' and a condition"))
+        return NULL;
+    node->filter = parse(p, OR);
+    if (node->filter == NULL || !expect_symbol(p, ")", "')' behind the condition"))
+        return NULL;
+    if (node->depth < node->filter->depth + FILTER_LEVELS)
+        node->depth = (uint16_t)(node->filter->depth + FILTER_LEVELS);
+    return node->depth > HAC_NODE_DEPTH_MAX ? too_deep(p, node->at) : node;
+}
+
 static hac_node *function_call(hac_parser *p)
 {
     size_t at = here(p), bytes = 0;
@@ -415,13 +435,13 @@ static hac_node *function_call(hac_parser *p)
         hac_node *star = new_node(p, HAC_NODE_STAR, here(p));
         if (star == NULL || !advance(p) || !expect_symbol(p, ")", "')'"))
             return NULL;
-        return call(p, name, at, star);
+        return filtered(p, call(p, name, at, star));
     }
     bool distinct = take_distinct(p);
     hac_node *node = arguments(p, name, at, NULL);
     if (node != NULL)
         node->distinct = distinct;
-    return node;
+    return filtered(p, node);
 }
 
 /* The rest of `case [operand] when … then … [else …] end`, as nested ifs. */

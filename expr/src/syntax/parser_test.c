@@ -45,6 +45,10 @@ static void show(const hac_node *node, hac_text *ret)
             hac_text_add(ret, " ");
             show(node->args[i], ret);
         }
+        if (node->filter != NULL) {
+            hac_text_add(ret, " where ");
+            show(node->filter, ret);
+        }
         if (node->kind == HAC_NODE_CAST)
             hac_text_addf(ret, " %s", hac_value_type_name(node->type, type));
         hac_text_add(ret, ")");
@@ -183,6 +187,11 @@ static const struct {
     {"count(distinct (a + b))", "(count distinct (+ a b))"},
     {"count(distinct \"a\")", "(count distinct a)"},
     {"count(distinct)", "(count distinct)"},
+    {"count(*) filter (where a or b)", "(count * where (or a b))"},
+    {"sum(a) FILTER (WHERE b = 1) * 2", "(* (sum a where (= b 1)) 2)"},
+    {"count(distinct a) filter (where b)", "(count distinct a where b)"},
+    {"sum(filter)", "(sum filter)"},
+    {"filter(a)", "(filter a)"},
     {"count(distinct + 1)", "(count (+ distinct 1))"},
     {"count(distinct is null)", "(count (is null distinct))"},
     {"cast(a as i64)", "(cast a i64)"},

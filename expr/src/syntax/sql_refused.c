@@ -80,7 +80,6 @@ static const struct {
     {HAC_SQL_IN_CLAUSE, "grouping", "sets", "there are no grouping sets; run a query for each set of keys"},
     {HAC_SQL_IN_CLAUSE, "rollup", "(", "there is no ROLLUP; run a query for each set of keys"},
     {HAC_SQL_IN_CLAUSE, "cube", "(", "there is no CUBE; run a query for each set of keys"},
-    {HAC_SQL_IN_CLAUSE, "filter", "(", "there is no FILTER; write sum(if(condition, x, null))"},
     {HAC_SQL_IN_CLAUSE, "within", "group", "write quantile(x, 0.5), mode(x) or string_list(x)"},
 
     {HAC_SQL_CALLS, "unnest", NULL, "there is no UNNEST"},

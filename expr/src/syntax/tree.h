@@ -50,6 +50,7 @@ struct hac_node {
     size_t n_name;
     hac_node **args;
     size_t n_args;
+    hac_node *filter; /* HAC_NODE_CALL: of `sum(x) filter (where filter)`; the checker puts it into `args` */
     hac_literal literal;
     /* The parser sets it for literals and casts. HAC_KIND_NONE: a null without type. */
     hac_value_type type;
