@@ -3,7 +3,6 @@
 #ifndef HACPY_ARROW_IN_H
 #define HACPY_ARROW_IN_H
 
-#include "arrow_stream.h"
 #include "link.h"
 #include "support.h"
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrow_stream.h"
-
 /* ---- arrays that any thread may release ---- */
 
 /* libhac's arrays must be released with the lock of their link. A wrapped array hands out the buffers of
