@@ -271,10 +271,13 @@ static hac_status machine_for(hac_session *session, const planned_machine *wante
                                       : simulated_machine(wanted, *ret_simulated, ret_mask, err);
     }
     *ret = hac_machine_view_now(&server_of(session)->machine);
-    if (options == NULL)
-        return HAC_OK;
-    return hac_devices_mask(&server_of(session)->devices, options->devices, options->n_devices, ret_mask,
-                            err);
+    hac_status status = HAC_OK;
+    if (options != NULL)
+        status = hac_devices_mask(&server_of(session)->devices, options->devices, options->n_devices,
+                                  ret_mask, err);
+    if (status == HAC_OK && session->user->resting != 0) /* a job of this user would go without these */
+        *ret_mask = (*ret_mask != 0 ? *ret_mask : UINT32_MAX) & ~session->user->resting;
+    return status;
 }
 
 static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format, char **ret, hac_error *err)
@@ -463,7 +466,7 @@ static hac_status answer(const hac_session *session, const Hac__Client__Query *q
     case HAC__CLIENT__TOPIC__TOPIC_TUNING:
         return hac_status_json_tuning(server, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_PROBLEMS:
-        return hac_status_json_problems(server, ret, ret_bytes, err);
+        return hac_status_json_problems(server, session->user, ret, ret_bytes, err);
     default:
         status = find_job(session, query->job, &job, err);
         return status == HAC_OK ? job_answer(server, job, query, ret, ret_bytes, err) : status;

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
-from machine import HACCTL, LIBEXEC, ONE_DEVICE, eventually, main  # noqa: E402
+from machine import HACCTL, LIBEXEC, ONE_DEVICE, TWO_DEVICES, eventually, main  # noqa: E402
 from users import ACKNOWLEDGE, DETACH, FIRST_UID, JOBS, User, UsersTest, failure  # noqa: E402
 
 ATTACKER, VICTIM, SERVICE = FIRST_UID + 200, FIRST_UID + 201, FIRST_UID + 202
@@ -221,6 +221,50 @@ class Processes(AttackTest):
             self.assertEqual(self.user(machine, uid).ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
         self.assertEqual([d["state"] for d in machine.json("--socket", machine.socket, "devices")["devices"]], ["ready"])
         self.assertNotIn("executor-died", machine.log())
+
+
+    def test_limit_of_the_user(self):
+        """The same by RLIMIT_NPROC, which no cgroup counts."""
+        service = Service(self, "executor_idle_timeout: 120s\n")
+        sort = wire.sort_inline("u32", bytes(4000))
+        first = self.connect(service, ATTACKER)
+        self.assertEqual(first.ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+        threads = sum(len(os.listdir(path.parent / "task")) for path in Path("/proc").glob("[0-9]*/status")
+                      if f"\nUid:\t{SERVICE}\t" in path.read_text())
+        limit = threads + 3  # for a part of another executor
+        subprocess.run([*as_user(SERVICE), "prlimit", f"--nproc={limit}:{limit}", "--pid", str(service.process.pid)], check=True)
+        for uid in range(ATTACKER, ATTACKER + 4):
+            self.assertEqual(self.connect(service, uid).ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+        self.assertNotIn("is quarantined", service.log())
+
+    def test_crashes_of_one_user(self):
+        """One user's executors die all the time: the device rests for this user, and works for others."""
+        machine, daemon = self.shared(TWO_DEVICES, config={"executor_idle_timeout": "120s"})
+        attacker, victim = self.user(machine, ATTACKER), self.user(machine, VICTIM)
+        there = wire.field(1, "cpu.1")
+        sort = wire.sort_inline("u32", bytes(4000), options=there)
+        buffer = self.buffer(attacker, 16 * MIB, os.urandom(MIB))
+
+        def state(client):
+            devices = json.loads(client.text(wire.QUERY, wire.message(f1=1)))["devices"]
+            return {device["name"]: device["state"] for device in devices}["cpu.1"]
+        job = self.sort(attacker, buffer, 16 * MIB, options=there)
+        serial = attacker.send(wire.WAIT, wire.field(1, job))
+        end = time.monotonic() + 60
+        while not select.select([attacker.socket], [], [], 0.002)[0] and time.monotonic() < end:
+            for pid in daemon.executors().get("cpu.1", []):
+                try:
+                    os.kill(pid, signal.SIGSEGV)
+                except ProcessLookupError:
+                    pass
+        self.assertEqual(attacker.receive()[0:2], (wire.R_DONE, serial))
+        self.assertEqual((state(attacker), state(victim)), ("quarantined", "ready"))
+        began = time.monotonic()
+        self.assertEqual(victim.ask(wire.SUBMIT_SORT, sort)[0], wire.R_DONE)
+        self.assertLess(time.monotonic() - began, 10)
+        failed = attacker.ask(wire.SUBMIT_SORT, sort)
+        self.assertIn("of your executors in a row died", str(failed))
+        self.assertEqual(attacker.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(4000)))[0], wire.R_DONE)  # elsewhere
 
 
 class Builds(AttackTest):

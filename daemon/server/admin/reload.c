@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "executors/child_setup.h"
 #include "executors/device_tuning.h"
+#include "executors/restart_backoff.h"
 #include "jobs/job_clients.h"
 #include "loop/channel.h"
 #include "loop/child.h"
@@ -256,6 +257,7 @@ static void forget_place(hac_server *server, uint32_t place)
         job->excluded &= ~(UINT32_C(1) << place);
         job->losses[place] = 0;
     }
+    hac_restart_forget_device(&server->users, place);
 }
 
 static void settle_in(hac_server *server, hac_server_device *device)
@@ -317,6 +319,8 @@ static void change_devices(hac_server *server)
         hac_server_device *same = find_same(server, fresh->items[i]);
         if (same != NULL) {
             hac_device_renew(same, fresh->items[i]);
+            hac_restart_forget_device(&server->users,
+                                      (uint32_t)hac_devices_find(&server->devices, same->config.name));
             continue;
         }
         settle_in(server, fresh->items[i]);

@@ -144,8 +144,8 @@ static void add_device(hac_text *t, const hac_server *server, uint32_t index, co
     const hac_server_device *device = server->devices.items[index];
     hac_json_open(t, NULL, '{');
     hac_json_string(t, "name", device->config.name);
-    hac_json_string(t, "state", hac_device_state_name(device));
-    hac_json_string(t, "reason", device->reason);
+    hac_json_string(t, "state", hac_device_state_name(&server->devices, index, viewer));
+    hac_json_string(t, "reason", hac_device_reason(&server->devices, index, viewer));
     hac_json_string(t, "kind", hac_device_kind_name(device->config.kind));
     hac_json_string(t, "group", device->group[0] != '\0' ? device->group : NULL);
     hac_json_string(t, "profile", device->config.profile);
@@ -443,8 +443,9 @@ static void why_not(hac_text *t, const hac_server *server, const hacd_job *job)
         if (used || d->retired)
             continue;
         hac_text_addf(t, "Why not %s: ", d->config.name);
-        if (!hac_device_usable(d))
-            hac_text_addf(t, "it is %s: %s\n", hac_device_state_name(d), d->reason);
+        if (!hac_devices_may_use(&server->devices, i, job->user))
+            hac_text_addf(t, "it is %s: %s\n", hac_device_state_name(&server->devices, i, job->user),
+                          hac_device_reason(&server->devices, i, job->user));
         else if (job->device_mask != 0 && !(job->device_mask & (1u << i)))
             hac_text_add(t, "--devices left it out\n");
         else if (job->excluded & (1u << i))
@@ -614,12 +615,13 @@ static const char *device_hint(const hac_server *server, const char *reason, cha
     return buffer;
 }
 
-hac_status hac_status_json_problems(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+hac_status hac_status_json_problems(const hac_server *server, const hac_user *viewer, char **ret,
+                                    size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "checks", '[');
-    bool any = hac_devices_usable(&server->devices) > 0, found = false;
+    bool any = hac_devices_usable_by(&server->devices, viewer) > 0, found = false;
     for (size_t i = 0; i < server->devices.count; i++)
         found |= !server->devices.items[i]->retired;
     add_check(&t, "OpenCL devices", any,
@@ -634,8 +636,10 @@ hac_status hac_status_json_problems(const hac_server *server, char **ret, size_t
             continue;
         char name[96], hint[PATH_MAX + 64];
         snprintf(name, sizeof name, "device %s", d->config.name);
-        add_check(&t, name, hac_device_usable(d), hac_device_usable(d) ? d->device : d->reason,
-                  device_hint(server, d->reason, hint, sizeof hint));
+        const char *reason = hac_device_reason(&server->devices, i, viewer);
+        bool usable = hac_devices_may_use(&server->devices, i, viewer);
+        add_check(&t, name, usable, usable ? d->device : reason,
+                  device_hint(server, reason, hint, sizeof hint));
     }
     add_check(&t, "profiles", server->profile_problems == NULL,
               server->profile_problems != NULL ? server->profile_problems : "all profiles are sound",

@@ -27,7 +27,7 @@ HAC_MUST_USE hac_status hac_status_json_models(const struct hac_server *server, 
 /* Settings of the devices, and where each comes from: {"devices": [...]}. */
 HAC_MUST_USE hac_status hac_status_json_tuning(const struct hac_server *server, char **ret, size_t *ret_bytes,
                                                hac_error *err);
-HAC_MUST_USE hac_status hac_status_json_problems(const struct hac_server *server, char **ret,
-                                                 size_t *ret_bytes, hac_error *err);
+HAC_MUST_USE hac_status hac_status_json_problems(const struct hac_server *server, const hac_user *viewer,
+                                                 char **ret, size_t *ret_bytes, hac_error *err);
 
 #endif

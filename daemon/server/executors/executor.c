@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,6 +32,11 @@
 static hac_server_device *device_of(const hac_executor *executor)
 {
     return executor->executors->devices->items[executor->device];
+}
+
+static hac_restart place_of(const hac_executor *executor)
+{
+    return (hac_restart){executor->executors->devices, executor->device, executor->user};
 }
 
 /* The executor's user, and the job that it worked on. */
@@ -97,15 +103,25 @@ static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
     return true;
 }
 
+/* Whether there are other executors. */
+static bool has_others(const hac_executor *executor)
+{
+    const hac_link *list = &executor->executors->list;
+    return list->next != &executor->link || executor->link.next != list;
+}
+
 /* Whether the limit of processes and threads may have ended the executor, while others held the rest of it.
+ * The pids cgroup counts that. A limit of the user (RLIMIT_NPROC) leaves no trace but what the driver said.
  */
-static bool died_for_tasks(hac_executors *executors, const hac_executor *executor, bool asked)
+static bool died_for_tasks(hac_executors *executors, const hac_executor *executor, int signal, bool asked)
 {
     int64_t refusals = asked ? -1 : hac_pids_cgroup_refusals(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT);
     bool more = refusals > executors->task_refusals;
     if (more)
         executors->task_refusals = refusals;
-    return more && (executors->list.next != &executor->link || executor->link.next != &executors->list);
+    more |= !asked && signal != SIGKILL &&
+            strstr(hac_child_last_words(executor->child, executor->fatal), strerror(EAGAIN)) != NULL;
+    return more && has_others(executor);
 }
 
 static void describe_death(const hac_executor *executor, int64_t status, int signal, bool for_memory,
@@ -181,12 +197,13 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                      .gave_way = executor->gave_way,
                      .for_memory = !executor->hung && killed_for_memory(executors, signal, asked),
                      .how = how};
-    bool for_tasks = !executor->hung && died_for_tasks(executors, executor, asked);
+    bool for_tasks = !executor->hung && died_for_tasks(executors, executor, signal, asked);
+    const hac_restart at = place_of(executor);
     describe_death(executor, status, signal, loss.for_memory, how, sizeof how);
     loss.counts = loss.counts && !for_tasks;
     if (loss.counts && !hung_at_users_pace(executor)) {
         const hac_log_subject about = subject_of(executor);
-        hac_restart_after_death(executors->devices, executor->device, how, &about);
+        hac_restart_after_death(&at, how, &about);
     }
     if (!asked || executor->hung)
         executors->restarts++;
@@ -198,12 +215,14 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                                                    : HAC_END_EXIT);
     bool answered =
         loss.for_memory && executor->n_in_flight == 0 && executors->events.starved(executors->context);
-    if (for_tasks)
+    if (for_tasks) {
         evict_idle(executors);
-    if (loss.for_memory || for_tasks) /* until then its memory, and what is trimmed, has been freed */
-        hac_restart_pause(device_of(executor));
+        hac_restart_pause_longer(&at);
+    } else if (loss.for_memory) { /* until then its memory, and what is trimmed, has been freed */
+        hac_restart_pause(&at);
+    }
     if (!answered && !for_tasks && !executor->started && (!asked || executor->hung))
-        hac_restart_after_failed_start(device_of(executor),
+        hac_restart_after_failed_start(&at,
                                        executor->hung      ? HAC_START_HUNG
                                        : signal == SIGKILL ? HAC_START_KILLED
                                                            : HAC_START_DIED,
@@ -229,7 +248,8 @@ static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *f
     hac_server_device *device = device_of(executor);
     if (facts != NULL)
         hac_device_set_block_items(device, facts->block_items);
-    hac_restart_succeeded(device);
+    const hac_restart at = place_of(executor);
+    hac_restart_succeeded(&at);
     executor->started = true;
     executor->state = HAC_EXECUTOR_READY;
     executor->executors->events.changed(executor->executors->context);
@@ -308,8 +328,9 @@ static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
     executor->used_ns = now;
     begin_task(executor, now);
     executor->was_queued = executor->n_in_flight > 0;
+    const hac_restart at = place_of(executor);
     if (done->code == HAC_OK)
-        hac_restart_forget_deaths(device_of(executor));
+        hac_restart_forget_deaths(&at);
     pass_on(executor, dispatch, done);
 }
 
@@ -453,6 +474,11 @@ static bool lacks_tasks(const hac_executors *executors, const hac_server_device 
                threads + OTHER_THREADS;
 }
 
+static hac_status wait_for_others(const hac_restart *at, const char *why, hac_error *err)
+{
+    return hac_restart_may_hold_back(at) ? hac_fail(err, HAC_REFUSED, "%s", why) : HAC_AGAIN;
+}
+
 hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user, hac_executor **ret,
                             hac_error *err)
 {
@@ -466,24 +492,29 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
         *ret = executor;
         return HAC_OK;
     }
-    hac_server_device *d = executors->devices->items[device];
-    if (d->retired || !hac_restart_allowed(d))
+    const hac_restart at = {executors->devices, device, user};
+    if (executors->devices->items[device]->retired || !hac_restart_allowed(&at))
         return HAC_AGAIN;
     int slot = find_slot(executors);
     if (slot < 0)
-        return hac_fail(err, HAC_REFUSED, "all slots of executors are taken");
-    if (lacks_tasks(executors, d)) {
+        return wait_for_others(&at, "all slots of executors are taken", err);
+    if (lacks_tasks(executors, executors->devices->items[device])) {
         evict_idle(executors);
-        return hac_fail(err, HAC_REFUSED, "the limit of processes and threads is near");
+        return wait_for_others(&at, "the limit of processes and threads is near", err);
     }
     if (lacks_room(executors) && executors->events.starved(executors->context)) {
-        hac_restart_pause(d);
+        hac_restart_pause(&at);
         return HAC_AGAIN;
     }
     hac_status status = start(executors, (unsigned)slot, device, user, ret, err);
-    if (status != HAC_OK)
-        hac_restart_after_failed_start(d, HAC_START_NOT_CREATED, err->message);
-    return status;
+    if (status == HAC_AGAIN && !hac_list_empty(&executors->list)) {
+        evict_idle(executors);
+        hac_restart_pause_longer(&at);
+    } else if (status != HAC_OK) {
+        hac_restart_after_failed_start(
+            &at, status == HAC_AGAIN ? HAC_START_NO_PROCESS : HAC_START_NOT_CREATED, err->message);
+    }
+    return status == HAC_AGAIN && hac_list_empty(&executors->list) ? HAC_FAILED : status;
 }
 
 /* ---- hung tasks ------------------------------------------------------------------------------------- */
@@ -723,8 +754,7 @@ void hac_executors_check(hac_executors *executors)
     hac_list_for_each (executor, &executors->list, hac_executor, link)
         check_one(executor, now);
     forget_others_kills(executors, now);
-    for (size_t i = 0; i < executors->devices->count; i++)
-        hac_restart_end_quarantine(executors->devices->items[i]);
+    hac_restart_end_rests(executors->devices, executors->users);
 }
 
 void hac_executors_kill_all(hac_executors *executors)

@@ -385,7 +385,22 @@ double hacd_job_fraction(const hacd_job *job)
 uint32_t hacd_job_allowed_devices(const hacd_job *job)
 {
     uint32_t all = (uint32_t)((UINT64_C(1) << job->jobs->devices->count) - 1);
-    return (job->device_mask != 0 ? job->device_mask : all) & ~job->excluded;
+    return (job->device_mask != 0 ? job->device_mask : all) & ~job->excluded & ~job->user->resting;
+}
+
+hac_status hacd_job_check_devices(const hacd_job *job, hac_error *err)
+{
+    const hac_devices *devices = job->jobs->devices;
+    uint32_t allowed = hacd_job_allowed_devices(job);
+    hac_status status = hac_devices_check_any(devices, job->user, err);
+    for (size_t i = 0; i < devices->count && status == HAC_OK; i++)
+        if ((allowed >> i & 1) != 0 && hac_devices_may_use(devices, i, job->user))
+            return HAC_OK;
+    for (size_t i = 0; i < devices->count && status == HAC_OK; i++)
+        if ((job->device_mask >> i & 1) != 0 && !hac_devices_may_use(devices, i, job->user))
+            status = hac_fail(err, HAC_FAILED, "device %.64s cannot be used: %.300s",
+                              devices->items[i]->config.name, hac_device_reason(devices, i, job->user));
+    return status == HAC_OK ? hac_fail(err, HAC_FAILED, "no device is left that can run this job") : status;
 }
 
 double hacd_job_seconds(const hacd_job *job)

@@ -292,6 +292,8 @@ uint64_t hacd_job_memory(const hacd_job *job);
 /* Bit mask of the devices that the job may use: the devices that the user asked for, without the devices that
  * lost too many of the job's executors. */
 uint32_t hacd_job_allowed_devices(const hacd_job *job);
+/* HAC_FAILED: none of these is usable now. */
+HAC_MUST_USE hac_status hacd_job_check_devices(const hacd_job *job, hac_error *err);
 /* hacd's index of the plan's device. */
 static inline uint32_t hacd_job_device(const hacd_job *job, uint32_t plan_device)
 {

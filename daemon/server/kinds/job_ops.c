@@ -162,7 +162,7 @@ static bool is_plan_good(const hacd_job *job, const hac_plan *plan)
     uint32_t allowed = hacd_job_allowed_devices(job);
     for (size_t d = 0; d < plan->n_devices; d++) {
         uint32_t device = plan->devices[d].machine_index;
-        if (!(allowed >> device & 1) || !hac_device_usable(job->jobs->devices->items[device]))
+        if (!(allowed >> device & 1) || !hac_devices_may_use(job->jobs->devices, device, job->user))
             return false;
     }
     return true;
@@ -170,12 +170,10 @@ static bool is_plan_good(const hacd_job *job, const hac_plan *plan)
 
 static hac_status make_plan(hacd_job *job, op_graph *graph, hac_plan **ret, hac_error *err)
 {
-    if (hac_devices_usable(job->jobs->devices) == 0)
-        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
-                        hac_devices_why_none(job->jobs->devices));
+    hac_status status = hacd_job_check_devices(job, err);
+    if (status != HAC_OK)
+        return status;
     graph->spec.device_mask = hacd_job_allowed_devices(job);
-    if (graph->spec.device_mask == 0)
-        return hac_fail(err, HAC_FAILED, "no device is left that can run these sub-operators");
     return hac_plan_ops(hac_machine_view_now(job->jobs->machine), &graph->spec, ret, err);
 }
 

@@ -10,10 +10,8 @@
 
 static hac_status next_plan(hacd_job *job, hac_error *err)
 {
-    if (hac_devices_usable(job->jobs->devices) == 0)
-        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
-                        hac_devices_why_none(job->jobs->devices));
-    return hac_query_run_next_plan(job, hacd_job_allowed_devices(job), err);
+    hac_status status = hacd_job_check_devices(job, err);
+    return status == HAC_OK ? hac_query_run_next_plan(job, hacd_job_allowed_devices(job), err) : status;
 }
 
 static void ended(hacd_job *job)

@@ -68,7 +68,7 @@ static void look_at(void *context, const hac_model_entry *entry)
 
 static bool allowed(const hacd_job *job, uint32_t index)
 {
-    return hac_device_usable(job->jobs->devices->items[index]) && !(job->excluded & (1u << index)) &&
+    return hac_devices_may_use(job->jobs->devices, index, job->user) && !(job->excluded & (1u << index)) &&
            (job->device_mask == 0 || (job->device_mask & (1u << index)));
 }
 
@@ -176,9 +176,9 @@ static hac_status next_plan(hacd_job *job, hac_error *err)
     sort_state *state = job->kind_state;
     if (!job->restart && state->sorted)
         return HAC_NOT_FOUND;
-    if (hac_devices_usable(job->jobs->devices) == 0)
-        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
-                        hac_devices_why_none(job->jobs->devices));
+    hac_status usable = hacd_job_check_devices(job, err);
+    if (usable != HAC_OK)
+        return usable;
     if (!job->restart || state->probing) {
         hac_status status = plan_probe(job, state, err);
         state->probing = status == HAC_OK;

@@ -135,9 +135,9 @@ static hac_status next_plan(hacd_job *job, hac_error *err)
     struct hacd_query *run = hac_query_of(job);
     if (s->ended)
         return HAC_NOT_FOUND;
-    if (hac_devices_usable(job->jobs->devices) == 0)
-        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
-                        hac_devices_why_none(job->jobs->devices));
+    hac_status usable = hacd_job_check_devices(job, err);
+    if (usable != HAC_OK)
+        return usable;
     take_back(job);
     hacd_job_clear_run(job);
     if (s->lacking) {

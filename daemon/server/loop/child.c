@@ -111,6 +111,9 @@ static hac_status spawn(uv_loop_t *loop, hac_child *child, const hac_child_optio
         .exit_cb = on_process_exit,
     };
     int r = uv_spawn(loop, &child->process, &process);
+    if (r == UV_EAGAIN)
+        return hac_fail(err, HAC_AGAIN, "cannot start %s: the limit of processes and threads is reached",
+                        options->program);
     if (r != 0)
         return hac_fail(err, HAC_IO, "cannot start %s: %s", options->program, uv_strerror(r));
     return HAC_OK;

@@ -173,6 +173,7 @@ void hac_device_renew(hac_server_device *device, const hac_server_device *fresh)
     forget_failures(device);
     copy_text(device->group, sizeof device->group, fresh->group);
     device->deaths = device->start_cost = 0;
+    device->failed_for_all = false;
     device->retry_at_ns = 0;
     device->one_builder = false;
     if (hac_device_usable(device) && fresh->state == HAC_DEVICE_UNTESTED)
@@ -420,14 +421,29 @@ bool hac_device_usable(const hac_server_device *device)
     return !device->retired && (device->state == HAC_DEVICE_READY || device->state == HAC_DEVICE_UNTESTED);
 }
 
-const char *hac_devices_why_none(const hac_devices *devices)
+bool hac_devices_may_use(const hac_devices *devices, size_t index, const hac_user *user)
 {
-    if (devices->problem[0] != '\0')
-        return devices->problem;
+    return hac_device_usable(devices->items[index]) && (user->resting >> index & 1) == 0;
+}
+
+unsigned hac_devices_usable_by(const hac_devices *devices, const hac_user *user)
+{
+    unsigned n = 0;
     for (size_t i = 0; i < devices->count; i++)
+        n += hac_devices_may_use(devices, i, user);
+    return n;
+}
+
+hac_status hac_devices_check_any(const hac_devices *devices, const hac_user *user, hac_error *err)
+{
+    const char *why = devices->problem;
+    if (hac_devices_usable_by(devices, user) > 0)
+        return HAC_OK;
+    for (size_t i = 0; i < devices->count && why[0] == '\0'; i++)
         if (!devices->items[i]->retired)
-            return devices->items[i]->reason;
-    return "`hacctl doctor` says more";
+            why = hac_device_reason(devices, i, user);
+    return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
+                    why[0] != '\0' ? why : "`hacctl doctor` says more");
 }
 
 unsigned hac_devices_usable(const hac_devices *devices)
@@ -528,11 +544,23 @@ const char *hac_device_program_failure(const hac_server_device *device, const ch
     return failed != NULL ? failed->reason : NULL;
 }
 
-const char *hac_device_state_name(const hac_server_device *device)
+/* Whether the device rests for that user and works for others. */
+static bool rests_for(const hac_devices *devices, size_t index, const hac_user *user)
 {
+    return user != NULL && hac_device_usable(devices->items[index]) && (user->resting >> index & 1) != 0;
+}
+
+const char *hac_device_reason(const hac_devices *devices, size_t index, const hac_user *user)
+{
+    return rests_for(devices, index, user) ? user->failures[index].reason : devices->items[index]->reason;
+}
+
+const char *hac_device_state_name(const hac_devices *devices, size_t index, const hac_user *user)
+{
+    const hac_server_device *device = devices->items[index];
     if (device->retired)
         return "removed";
-    switch (device->state) {
+    switch (rests_for(devices, index, user) ? HAC_DEVICE_QUARANTINED : device->state) {
     case HAC_DEVICE_READY:
         return "ready";
     case HAC_DEVICE_UNUSABLE:

@@ -14,6 +14,7 @@
 #include "planner/machine.h"
 #include "planner/plan.h"
 #include "proto/messages.h"
+#include "user.h"
 
 #define HAC_DEVICE_PLACES       HAC_MACHINE_MAX_DEVICES /* those in use, and the retired ones */
 #define HAC_DEVICE_FAILURES_MAX 64
@@ -74,9 +75,11 @@ typedef struct hac_server_device {
     char reason[512];
 
     double weight; /* what a second of this device counts, relative to the fastest device; 0: not known yet */
-    unsigned deaths;      /* consecutive deaths of executors that nobody outside hacd killed */
+    /* Failures of all users' executors since one of them did well (restart_backoff.h). */
+    unsigned deaths, start_cost;
+    uid_t failed_uid;     /* the first of these users */
+    bool failed_for_all;  /* there were several, or hacd could not even start an executor */
     uint64_t retry_at_ns; /* no new executor is started before this time */
-    unsigned start_cost;  /* of consecutive failed starts (restart_backoff.h) */
 
     bool building;        /* a builder is running */
     bool one_builder;     /* a second builder failed */
@@ -136,10 +139,14 @@ HAC_MUST_USE hac_status hac_devices_mask(const hac_devices *devices, char *const
 
 bool hac_device_usable(const hac_server_device *device);
 unsigned hac_devices_usable(const hac_devices *devices);
+/* The same for a user, for whom alone a device may rest. */
+bool hac_devices_may_use(const hac_devices *devices, size_t index, const hac_user *user);
+unsigned hac_devices_usable_by(const hac_devices *devices, const hac_user *user);
 /* Number of devices that are not retired. */
 unsigned hac_devices_in_use(const hac_devices *devices);
-/* For messages if no device is usable: the probe's problem, or the first device's. */
-const char *hac_devices_why_none(const hac_devices *devices);
+/* HAC_FAILED: no device is usable for the user; the probe's problem, or the first device's. */
+HAC_MUST_USE hac_status hac_devices_check_any(const hac_devices *devices, const hac_user *user,
+                                              hac_error *err);
 
 /* Records a failed known-answer test. */
 void hac_device_add_failure(hac_server_device *device, const char *failure);
@@ -149,6 +156,8 @@ void hac_device_set_program(hac_server_device *device, const char *program, cons
 /* Why a program cannot be built; NULL: no failure is known. */
 const char *hac_device_program_failure(const hac_server_device *device, const char *program);
 
-const char *hac_device_state_name(const hac_server_device *device);
+/* The state of a device, and why it is not ready, as it is for a user; NULL: for everybody. */
+const char *hac_device_state_name(const hac_devices *devices, size_t index, const hac_user *user);
+const char *hac_device_reason(const hac_devices *devices, size_t index, const hac_user *user);
 
 #endif

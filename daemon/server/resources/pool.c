@@ -316,7 +316,7 @@ uint64_t hac_pool_trim(hac_users *users, double seconds)
             buffer_free(oldest);
         }
         kept += user->held[HAC_SLOT_MEMORY];
-        if (user->references == 0 && user->held[HAC_SLOT_MEMORY] == 0)
+        if (user->references == 0 && user->held[HAC_SLOT_MEMORY] == 0 && user->resting == 0)
             hac_user_free(user);
     }
     return kept;

@@ -37,6 +37,16 @@ typedef enum hacd_slot {
 
 typedef struct hac_user hac_user;
 typedef struct hac_users hac_users;
+
+/* What the user's executors on a device did lately (restart_backoff.h). */
+typedef struct hac_user_failures {
+    unsigned deaths;       /* consecutive deaths of executors that nobody outside hacd killed */
+    unsigned start_cost;   /* of consecutive failed starts */
+    unsigned shortages;    /* consecutive ones that lacked memory or threads */
+    uint64_t retry_at_ns;  /* the user's next executor starts no sooner */
+    uint64_t held_back_ns; /* since when others' executors have to end first; 0: they need not */
+    char reason[256];      /* why the device rests for the user */
+} hac_user_failures;
 struct hac_pool_buffer;
 
 struct hac_user {
@@ -68,6 +78,8 @@ struct hac_user {
     double device_seconds;  /* used, weighted by the devices' speed */
     uint32_t asked, waits;  /* bit masks of devices: asked for in this round; waiting since the last round */
     uint64_t waits_since_ns[HAC_USER_DEVICES_MAX];
+    uint32_t resting; /* bit mask of devices that rest for this user alone */
+    hac_user_failures failures[HAC_USER_DEVICES_MAX];
     double backlog; /* seconds of the user's waiting jobs, as admission.c adds them up */
     bool had_turn;  /* in this round */
     /* virtual time: device-seconds used, divided by the share, plus where the others were when the user came

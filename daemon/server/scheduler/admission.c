@@ -18,7 +18,8 @@ static double best_rate(const hacd_job *job, bool sort)
     const hac_devices *devices = job->jobs->devices;
     for (size_t i = 0; i < devices->count; i++) {
         const hac_server_device *d = devices->items[i];
-        if (!hac_device_usable(d) || (job->device_mask != 0 && (job->device_mask >> i & 1) == 0))
+        if (!hac_devices_may_use(devices, i, job->user) ||
+            (job->device_mask != 0 && (job->device_mask >> i & 1) == 0))
             continue;
         if (sort)
             best = fmax(best, hac_rate_sort(job->jobs->models, d, job->type));

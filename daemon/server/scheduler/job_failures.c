@@ -26,7 +26,7 @@ static bool has_others(const hacd_job *job, uint32_t device)
 {
     const hac_devices *devices = job->jobs->devices;
     for (uint32_t d = 0; d < devices->count; d++)
-        if (d != device && hac_device_usable(devices->items[d]) && !(job->excluded & (1u << d)) &&
+        if (d != device && hac_devices_may_use(devices, d, job->user) && !(job->excluded & (1u << d)) &&
             (job->device_mask == 0 || (job->device_mask & (1u << d))))
             return true;
     return false;
@@ -88,7 +88,7 @@ static bool shares_range(const hacd_job *job, const hac_dispatch *dispatch)
     for (uint32_t d = 0; d < job->plan->n_devices; d++) {
         uint32_t index = hacd_job_device(job, d);
         if (d != dispatch->plan_device && task->range && (task->device_mask >> d & 1) != 0 &&
-            (job->excluded >> index & 1) == 0 && hac_device_usable(job->jobs->devices->items[index]))
+            (job->excluded >> index & 1) == 0 && hac_devices_may_use(job->jobs->devices, index, job->user))
             return true;
     }
     return false;

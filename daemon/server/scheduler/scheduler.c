@@ -159,7 +159,8 @@ static bool device_available(const hacd_job *job, uint32_t task_index, uint32_t 
     const hac_task_state *state = &job->run.tasks[task_index];
     bool waits = (state->awaits >> plan_device & 1) != 0 && state->builds[plan_device] == device->builds;
     bool excluded = (job->excluded >> hacd_job_device(job, plan_device) & 1) != 0;
-    return hac_device_usable(device) && !excluded && (!waits || device->n_wanted == 0);
+    return hac_devices_may_use(job->jobs->devices, hacd_job_device(job, plan_device), job->user) &&
+           !excluded && (!waits || device->n_wanted == 0);
 }
 
 /* The tasks of a job on an executor: the queue of hac_plan_run_queued. */
@@ -496,7 +497,7 @@ static int lost_device(const hacd_job *job, uint32_t task_index)
             continue;
         uint32_t index = hacd_job_device(job, d);
         bool excluded = (job->excluded >> index & 1) != 0;
-        if (hac_device_usable(job->jobs->devices->items[index]) && !excluded)
+        if (hac_devices_may_use(job->jobs->devices, index, job->user) && !excluded)
             return -1;
         lost = (int)index;
     }
@@ -512,7 +513,8 @@ static bool plan_is_void(hacd_job *job)
         int index = job->run.tasks[task].waiting_for > 0 ? -1 : lost_device(job, task);
         if (index < 0)
             continue;
-        hac_job_failures_leave_device(job, (uint32_t)index, job->jobs->devices->items[index]->reason);
+        hac_job_failures_leave_device(job, (uint32_t)index,
+                                      hac_device_reason(job->jobs->devices, (size_t)index, job->user));
         return true;
     }
     return false;
