@@ -71,6 +71,11 @@ bool hac_program_exact(const hac_program *program);
 bool hac_program_may_fail(const hac_program *program);
 /* The input whose column is output `output`, unchanged; -1: the output is computed. */
 int hac_program_output_input(const hac_program *program, size_t output);
+/* Sets reads[i] for each input that the program reads; leaves the others as they are. */
+void hac_program_reads(const hac_program *program, bool *reads);
+/* A program with outputs outputs[0 … n) of `program`, and the same inputs. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_program_part(const hac_program *program, const uint16_t *outputs, size_t n,
+                                         hac_program **ret, hac_error *err);
 
 /* Appends the program's bytes (little-endian, versioned). */
 void hac_program_write(const hac_program *program, hac_text *ret);

@@ -59,11 +59,7 @@ static void describe(const hac_program *program, hac_conjunct *ret)
 {
     bool reads[HAC_PROGRAM_INPUTS_MAX] = {false};
     ret->fails = hac_program_may_fail(program);
-    for (size_t i = 0; i < program->n_instructions; i++) {
-        const hac_instruction *at = &program->instructions[i];
-        if (at->op == HAC_OP_COLUMN)
-            reads[at->k] = true;
-    }
+    hac_program_reads(program, reads);
     for (size_t i = 0; i < program->n_inputs; i++)
         if (reads[i])
             ret->columns[ret->n_columns++] = (uint16_t)i;

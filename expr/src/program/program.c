@@ -161,6 +161,13 @@ int hac_program_output_input(const hac_program *program, size_t output)
     return last != NULL && last->op == HAC_OP_COLUMN ? last->k : -1;
 }
 
+void hac_program_reads(const hac_program *program, bool *reads)
+{
+    for (size_t i = 0; i < program->n_instructions; i++)
+        if (program->instructions[i].op == HAC_OP_COLUMN)
+            reads[program->instructions[i].k] = true;
+}
+
 static void print_string(const uint8_t *bytes, uint64_t n, hac_text *ret)
 {
     hac_text_add(ret, "'");

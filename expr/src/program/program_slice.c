@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "op_info.h"
 
+HAC_DEFINE_CLEANUP(hac_program_builder *, hac_program_builder_free)
+
 hac_status hac_program_slices_find(const hac_program *program, hac_program_slices *ret, hac_error *err)
 {
     uint16_t last[HAC_PROGRAM_REGISTERS_MAX] = {0}; /* the definition that each register holds */
@@ -122,6 +124,10 @@ static hac_value_id copy_one(const hac_program_slices *slices, size_t i, const u
     case HAC_IMMEDIATE_PATTERN:
         return hac_program_builder_like(builder, operands[0], program->bytes + program->constants[at->k].low,
                                         program->constants[at->k].high, HAC_PATTERN_ESCAPE);
+    case HAC_IMMEDIATE_TEXT:
+        return hac_program_builder_text(builder, (hac_op)at->op, operands[0], operands[1],
+                                        program->bytes + program->constants[at->k].low,
+                                        program->constants[at->k].high);
     default:
         break;
     }
@@ -137,4 +143,27 @@ hac_value_id hac_program_slice_copy(hac_program_slices *slices, size_t at, hac_p
         if (slices->scratch[i] != 0)
             slices->scratch[i] = copy_one(slices, i, slices->scratch, builder);
     return slices->scratch[at];
+}
+
+/* ---- parts of programs ---- */
+
+hac_status hac_program_part(const hac_program *program, const uint16_t *outputs, size_t n, hac_program **ret,
+                            hac_error *err)
+{
+    hac_cleanup(hac_program_slices_clear) hac_program_slices slices = {0};
+    hac_cleanup(hac_program_builder_free_cleanup) hac_program_builder *builder = NULL;
+    hac_status status = hac_program_slices_find(program, &slices, err);
+    if (status == HAC_OK)
+        status = hac_program_builder_new(&builder, err);
+    if (status != HAC_OK)
+        return status;
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (program->inputs[i].kind != HAC_KIND_NONE)
+            hac_program_builder_input(builder, i, program->inputs[i]);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = hac_program_slices_output(&slices, outputs[i]);
+        hac_value_id value = hac_program_slice_copy(&slices, at, builder);
+        hac_program_builder_output(builder, value, program->outputs[outputs[i]].type);
+    }
+    return hac_program_builder_finish(builder, ret, err);
 }
