@@ -19,6 +19,10 @@ try:
     import pyarrow.parquet
 except ImportError:
     pyarrow = None
+try:
+    import duckdb
+except ImportError:
+    duckdb = None
 
 WHY_NOT = "pyarrow is not installed (`./dev test` puts it into build/python): there are no files to read"
 TYPES = {"bool": "bool_", "i8": "int8", "i32": "int32", "i64": "int64", "u32": "uint32", "u64": "uint64", "f32": "float32",
@@ -106,6 +110,44 @@ class Top(SharedMachineTest):
                 skipped = query["parquet"]["row_groups_skipped_by_statistics"]
                 # nobody says how many NaNs there are, which come before or behind all others
                 self.assertGreaterEqual(skipped, 0 if column == "f8" else groups - 4, (column, descending))
+
+    def duck_order(self, order, where, limit):
+        """The numbers of the first rows; of equal ones the first in the file come first."""
+        order = ", ".join(f"{item} nulls last" for item in order.split(", "))
+        return [n for n, in self.duck.execute(f"select n from t where {where} order by {order}, n limit {limit}").fetchall()]
+
+    @unittest.skipIf(duckdb is None, WHY_NOT)
+    def test_late_columns(self):
+        """Columns that neither order nor filter reads are read only where a row of the result is, by several threads."""
+        size, groups = 300_000, 150
+        self.duck = duckdb.connect()
+        self.duck.execute(f"""create table t as select i as n, hash(i) % 100000 as h, cast(hash(i * 3) as double) / 7 as f,
+            case when i % 11 = 0 then null else hash(i * 5) % 4 end as few, 'text ' || hash(i * 7) % 90000 as s,
+            case when hash(i * 13) % 3 = 0 then null else cast(hash(i * 17) % 30000 as integer) - 15000 end as half,
+            hash(i * 19) as a, 'wide ' || hash(i * 23) as b, i % 1000 as c from range({size}) r(i) order by i""")
+        table = self.duck.sql("select * from t order by n").to_arrow_table()
+        for path, part in (("late.parquet", table), ("l1.parquet", table[:110_001]), ("l2.parquet", table[110_001:])):
+            pyarrow.parquet.write_table(part, self.m.path(path), row_group_size=size // groups)
+
+        def check(files, order, limit, where="true", select="n, h, f, few, s, half, a, b, c"):
+            got = self.m.good("mapreduce", *files, "--select", select, "--order-by", order, "--limit", str(limit), "--where", where,
+                              "--receipt", "receipt").decode().splitlines()[1:]
+            self.assertEqual([int(line.split(",")[0]) for line in got], self.duck_order(order, where, limit), (order, limit, where))
+            query = json.loads(Path(self.m.path("receipt")).read_text())["query"]
+            self.assertEqual(query["rows_read"], size)
+            return query["parquet"]["bytes_decoded"], got
+
+        for order in ("f desc", "f", "h", "s desc", "half", "few, f desc", "few desc, s, n desc", "few", "h, c % 7 desc"):
+            for limit in (1, 10, 60):
+                check(["late.parquet"], order, limit)
+            check(["l1.parquet", "l2.parquet"], order, 10)
+            check(["late.parquet"], order, 10, "few = 2 and c < 500")
+        check(["late.parquet"], "f", 10, "few = 9")
+        check(["late.parquet"], "n", 3, select="n, upper(b), a + 1.5, c")
+        one, whole = check(["late.parquet"], "f, c", 5, select="n")[0], check(["late.parquet"], "f, c", 5)[0]
+        self.assertLess(whole, one + size * 8)  # the others only in a few of the row groups
+        values = self.duck.execute("select n, b, c from t order by f limit 6").fetchall()
+        self.assertEqual(check(["late.parquet"], "f", 6, select="n, b, c")[1], [f"{n},{b},{c}" for n, b, c in values])
 
     def test_text(self):
         Path(self.m.path("in.csv")).write_text(csv_text(self.rows))

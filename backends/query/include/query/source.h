@@ -133,6 +133,14 @@ bool hac_source_rank(const hac_source *source, size_t column, bool descending, u
  * behind the cut may still be in batches. Copies what it needs. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_source_set_cut(hac_source *source, const hac_source_cut *cut, hac_error *err);
 
+/* The numbers of the last batch's rows in the source, ascending; NULL: the format does not number rows. Valid
+ * until the next batch. */
+uint64_t *hac_source_numbers(hac_source *source);
+/* After hac_source_begin of a format that numbers rows: of the chunk only the rows with these numbers, n
+ * ascending ones that pass the filter, are read and counted, from now on. Borrows `numbers` until the next
+ * hac_source_begin. */
+void hac_source_want(hac_source *source, const uint64_t *numbers, size_t n);
+
 /* Lets the source leave out rows for which it knows these results (row groups of a Parquet file, by their
  * statistics): wants[i] for column i of the query, HAC_WANTS_… bits (expr/query_facts.h). Call it before the
  * first batch. HAC_NO_MEMORY. */

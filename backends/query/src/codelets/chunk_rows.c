@@ -306,6 +306,9 @@ hac_status hac_chunk_rows_next(hac_chunk_rows *r, size_t *ret_n, hac_error *err)
     } while (batch.rows == 0);
     r->kept += batch.rows;
     hac_machine_c_run(r->rows, &batch, r->columns);
+    if (r->numbered)
+        r->columns[r->query->rows->n_outputs] =
+            (hac_column){.type = {.kind = HAC_KIND_U64}, .values = hac_source_numbers(r->source)};
     *ret_n = batch.rows;
     return check_outputs(r, &batch, filtered ? kept : NULL, err);
 }

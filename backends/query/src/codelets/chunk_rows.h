@@ -12,7 +12,8 @@ typedef struct hac_chunk_rows {
     hac_source *source;
     hac_machine_c *filter, *rows;
     hac_column *columns;
-    bool answers; /* hac_chunk_rows_answer may have some */
+    bool answers;  /* hac_chunk_rows_answer may have some */
+    bool numbered; /* set by the caller: behind the outputs, columns[] has the rows' hac_source_numbers */
     uint64_t read, kept;
     hac_stage preprocess, map;
     uint64_t since;                       /* when the map of the last batch began; 0: no map is running */

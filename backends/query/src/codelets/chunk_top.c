@@ -61,8 +61,8 @@ static hac_status cut(hac_chunk_top *top, hac_top_shared *shared, hac_chunk_rows
     return hac_source_set_cut(rows->source, &at, err);
 }
 
-hac_status hac_chunk_top_write(hac_chunk_top *top, hac_top_shared *shared, hac_chunk_rows *rows,
-                               uint64_t chunk, hac_rows_writer *writer, hac_error *err)
+hac_status hac_chunk_top_read(hac_chunk_top *top, hac_top_shared *shared, hac_chunk_rows *rows,
+                              uint64_t chunk, hac_error *err)
 {
     size_t n;
     if (top->rows.query == NULL)
@@ -76,7 +76,7 @@ hac_status hac_chunk_top_write(hac_chunk_top *top, hac_top_shared *shared, hac_c
         if (status == HAC_OK && top->cuts && hac_top_end_before(rows->query, &top->rows.end, &before))
             status = cut(top, shared, rows, chunk, false, err);
     }
-    return status == HAC_NOT_FOUND ? hac_top_rows_end(&top->rows, writer, err) : status;
+    return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
 void hac_chunk_top_clear(hac_chunk_top *top)

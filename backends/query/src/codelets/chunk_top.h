@@ -28,9 +28,10 @@ typedef struct hac_chunk_top {
     size_t column;
 } hac_chunk_top;
 
-/* Reads the rest of chunk `chunk` (its number among all chunks) and adds its first rows to *writer. */
-HAC_MUST_USE hac_status hac_chunk_top_write(hac_chunk_top *top, hac_top_shared *shared, hac_chunk_rows *rows,
-                                            uint64_t chunk, hac_rows_writer *writer, hac_error *err);
+/* Reads the rest of chunk `chunk` (its number among all chunks). hac_top_rows_end of top->rows then writes
+ * its first rows. */
+HAC_MUST_USE hac_status hac_chunk_top_read(hac_chunk_top *top, hac_top_shared *shared, hac_chunk_rows *rows,
+                                           uint64_t chunk, hac_error *err);
 void hac_chunk_top_clear(hac_chunk_top *top);
 
 #endif

@@ -11,6 +11,7 @@
 #include "query/partial.h"
 #include "query/rows.h"
 #include "results/row_runs.h"
+#include "scout.h"
 
 typedef struct chunks_worker {
     hac_chunk_rows rows;
@@ -26,6 +27,7 @@ typedef struct chunks_job {
     hac_span regions, quotes;
     uint64_t first; /* chunk of the source */
     hac_top_shared top;
+    hac_scout scout;
     chunks_worker *workers;
 } chunks_job;
 
@@ -99,8 +101,8 @@ static void note(const chunks_job *j, chunks_worker *w, uint64_t chunk, uint64_t
     hac_query_task_chunk(&j->task, chunk, &first, &end);
     w->groups += groups;
     w->needed = needed > w->needed ? needed : w->needed;
-    hac_splice_count_set(
-        &w->counters, w->rows.read - w->read + hac_source_skipped(w->rows.source) - w->skipped, end - first);
+    uint64_t skipped = w->rows.source == NULL ? 0 : hac_source_skipped(w->rows.source);
+    hac_splice_count_set(&w->counters, w->rows.read - w->read + skipped - w->skipped, end - first);
     hac_splice_count_result(&w->counters, needed);
 }
 
@@ -203,12 +205,28 @@ static hac_status write_rows(chunks_job *j, chunks_worker *w, uint64_t place, ha
     uint64_t max = query->n_order == 0 ? query->limit : UINT64_MAX;
     hac_status status = HAC_OK;
     size_t n;
-    if (hac_query_wants_first(query))
-        return hac_chunk_top_write(&w->top, &j->top, &w->rows, place, writer, err);
+    if (hac_query_wants_first(query) && j->scout.firsts == NULL) {
+        status = hac_chunk_top_read(&w->top, &j->top, &w->rows, place, err);
+        return status == HAC_OK ? hac_top_rows_end(&w->top.rows, writer, err) : status;
+    }
     while (writer->rows < max && (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
         hac_rows_add(writer, w->rows.columns, query->outputs.n_fields,
                      n < max - writer->rows ? n : (size_t)(max - writer->rows));
     return status == HAC_NOT_FOUND ? HAC_OK : status;
+}
+
+/* Begins the chunk, or only its rows that were scouted. *ret_empty: there are none, and nothing is begun. */
+static hac_status begin_rows(chunks_job *j, chunks_worker *w, uint64_t item, bool *ret_empty, hac_error *err)
+{
+    const hac_scout *scout = &j->scout;
+    *ret_empty = scout->firsts != NULL && scout->firsts[item] == scout->firsts[item + 1];
+    if (*ret_empty)
+        return HAC_OK;
+    hac_status status = begin_chunk(j, w, j->first + item, err);
+    if (status == HAC_OK && scout->firsts != NULL)
+        hac_source_want(w->rows.source, scout->numbers + scout->firsts[item],
+                        scout->firsts[item + 1] - scout->firsts[item]);
+    return status;
 }
 
 static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_error *err)
@@ -216,14 +234,14 @@ static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_
     chunks_job *j = context;
     chunks_worker *w = &j->workers[number];
     const hac_query *query = j->task.query;
-    uint64_t chunk = j->first + item;
+    uint64_t chunk = j->first + item, place = j->task.first_chunk + chunk;
     hac_rows_writer writer;
-    hac_status status = begin_chunk(j, w, chunk, err);
+    bool empty;
+    hac_status status = begin_rows(j, w, item, &empty, err);
     if (status != HAC_OK)
         return status;
-    uint64_t place = j->task.first_chunk + chunk;
     hac_rows_begin(&writer, region_of(j, place), j->task.region, j->task.seed, place);
-    status = write_rows(j, w, place, &writer, err);
+    status = empty ? HAC_OK : write_rows(j, w, place, &writer, err);
     if (status != HAC_OK)
         return status;
     if (j->task.part_rows == 0)
@@ -235,6 +253,24 @@ static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_
 }
 
 /* ---- tasks ---- */
+
+/* Adds what the worker has counted. Rows that were scouted were counted then. */
+static void count_worker(const chunks_job *j, const chunks_worker *w, uint64_t *v,
+                         hac_source_counters *counters, hac_splice_counters *splice)
+{
+    bool scouted = j->scout.firsts != NULL;
+    v[HAC_AGGREGATE_VALUE_ROWS] += scouted ? 0 : w->rows.read;
+    v[HAC_AGGREGATE_VALUE_KEPT] += scouted ? 0 : w->rows.kept;
+    if (w->rows.source != NULL) {
+        hac_source_count(w->rows.source, counters);
+        if (!scouted)
+            hac_chunk_rows_count(&w->rows, splice);
+    }
+    hac_splice_merge(splice, &w->counters);
+    v[HAC_AGGREGATE_VALUE_GROUPS] += w->groups;
+    if (w->needed > v[HAC_AGGREGATE_VALUE_NEEDED])
+        v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
+}
 
 static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggregates,
                              hac_task_result *result, hac_error *err)
@@ -254,25 +290,20 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
     if (status == HAC_OK && j.task.query->aggregates != aggregates)
         status = hac_fail(err, HAC_INVALID, "the query is of the other kind");
     if (status == HAC_OK)
+        status = hac_scout_run(&j.task, j.first, task->count, &j.scout, err);
+    if (status == HAC_OK)
         status = hac_pool_run(task->count, work, &j, err);
     status = hac_query_source_read(&j.task, status, err);
     uint64_t *v = result->values;
     memset(v, 0, sizeof result->values);
     result->n_values = HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES;
-    hac_source_counters counters = {0};
-    hac_splice_counters splice = {0};
+    v[HAC_AGGREGATE_VALUE_ROWS] = j.scout.read;
+    v[HAC_AGGREGATE_VALUE_KEPT] = j.scout.kept;
+    hac_source_counters counters = j.scout.counters;
+    hac_splice_counters splice = j.scout.splice;
     for (unsigned i = 0; j.workers != NULL && i < threads; i++) {
         chunks_worker *w = &j.workers[i];
-        v[HAC_AGGREGATE_VALUE_ROWS] += w->rows.read;
-        v[HAC_AGGREGATE_VALUE_KEPT] += w->rows.kept;
-        if (w->rows.source != NULL) {
-            hac_source_count(w->rows.source, &counters);
-            hac_chunk_rows_count(&w->rows, &splice);
-        }
-        hac_splice_merge(&splice, &w->counters);
-        v[HAC_AGGREGATE_VALUE_GROUPS] += w->groups;
-        if (w->needed > v[HAC_AGGREGATE_VALUE_NEEDED])
-            v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
+        count_worker(&j, w, v, &counters, &splice);
         hac_partial_writer_free(w->writer);
         hac_chunk_top_clear(&w->top);
         hac_chunk_rows_clear(&w->rows);
@@ -282,6 +313,7 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
     hac_source_put_counters(&counters, v + HAC_AGGREGATE_VALUE_READ);
     hac_splice_put_values(&splice, start, v + HAC_AGGREGATE_VALUE_SPLICE);
     free(j.workers);
+    hac_scout_clear(&j.scout);
     hac_query_task_clear(&j.task);
     return status;
 }

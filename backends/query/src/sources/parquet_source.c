@@ -172,7 +172,15 @@ static hac_status begin_parquet(hac_source *source, uint64_t first, uint64_t end
     p->group = SIZE_MAX;
     p->pending = false;
     p->n_answered = p->answers_given = 0;
+    p->wanted = NULL;
     return HAC_OK;
+}
+
+static void want_parquet(hac_source *source, const uint64_t *numbers, size_t n)
+{
+    parquet_source *p = source->state;
+    p->wanted = numbers;
+    p->n_wanted = n;
 }
 
 /* All row groups are there for a query without columns, so the rest of the chunk is what the footer says. */
@@ -198,6 +206,29 @@ static size_t group_of(const parquet_source *p, uint64_t row)
     return low;
 }
 
+/* The wanted rows of the current row group, each as a range, or several that follow each other. */
+static hac_status find_wanted(parquet_source *p, hac_error *err)
+{
+    const hac_parquet_group *group = &p->file->groups[p->group];
+    size_t first = 0, end;
+    while (first < p->n_wanted && p->wanted[first] < p->row)
+        first++;
+    for (end = first; end < p->n_wanted && p->wanted[end] - group->first_row < group->rows;)
+        end++;
+    p->ranges.ranges = malloc((end - first + 1) * sizeof *p->ranges.ranges);
+    if (p->ranges.ranges == NULL)
+        return hac_fail_no_memory(err);
+    for (; first < end; first++) {
+        uint64_t row = p->wanted[first] - group->first_row;
+        hac_parquet_range *last = &p->ranges.ranges[p->ranges.n];
+        if (p->ranges.n > 0 && last[-1].first + last[-1].rows == row)
+            last[-1].rows++;
+        else
+            p->ranges.ranges[p->ranges.n++] = (hac_parquet_range){.first = row, .rows = 1};
+    }
+    return HAC_OK;
+}
+
 static hac_status begin_group(hac_source *source, hac_error *err)
 {
     parquet_source *p = source->state;
@@ -209,6 +240,8 @@ static hac_status begin_group(hac_source *source, hac_error *err)
     group = &p->file->groups[p->group];
     hac_parquet_ranges_clear(&p->ranges);
     p->range = 0;
+    if (p->wanted != NULL)
+        return find_wanted(p, err);
     if (p->wants != NULL && hac_parquet_is_answered(source))
         return hac_parquet_note_answer(p, err);
     hac_status status = hac_parquet_prune(p->file, p->group, &p->found, p->leaves, &p->ranges, &pruned, err);
@@ -242,8 +275,8 @@ static hac_status next_unit(hac_source *source, size_t max, hac_error *err)
         uint64_t next = p->range < p->ranges.n ? group->first_row + p->ranges.ranges[p->range].first : end;
         if (next > p->row) { /* skipped */
             next = next < end ? next : end;
-            p->passed_over += next - p->row;
-            p->pruned.rows += next - p->row;
+            p->passed_over += p->wanted == NULL ? next - p->row : 0;
+            p->pruned.rows += p->wanted == NULL ? next - p->row : 0;
             p->row = next;
             continue;
         }
@@ -633,11 +666,10 @@ static hac_status next_parquet(hac_source *source, hac_error *err)
 static void parquet_reads(hac_source *source, const hac_program *program)
 {
     parquet_source *p = source->state;
+    bool reads[HAC_PROGRAM_INPUTS_MAX] = {false};
+    hac_program_reads(program, reads);
     for (size_t i = 0; i < source->n_columns; i++)
-        p->readers[i].only_filter = p->applied;
-    for (size_t i = 0; i < program->n_instructions; i++)
-        if (program->instructions[i].op == HAC_OP_COLUMN)
-            p->readers[program->instructions[i].k].only_filter = false;
+        p->readers[i].only_filter = p->applied && !reads[i];
 }
 
 static void count_parquet(const hac_source *source, hac_source_counters *counters)
@@ -677,5 +709,6 @@ const hac_source_format hac_format_parquet = {.state_bytes = sizeof(parquet_sour
                                               .may_cut = hac_parquet_may_cut,
                                               .rank = hac_parquet_source_rank,
                                               .set_cut = hac_parquet_set_cut,
+                                              .want = want_parquet,
                                               .counters = count_parquet,
                                               .close = close_parquet};

@@ -56,7 +56,9 @@ typedef struct parquet_source {
     size_t group; /* the one being read; SIZE_MAX: none */
     hac_parquet_ranges ranges;
     size_t range;
-    uint64_t row, end; /* the next row and the chunk's end, in the file */
+    uint64_t row, end;      /* the next row and the chunk's end, in the file */
+    const uint64_t *wanted; /* hac_source_want; NULL: all rows */
+    size_t n_wanted;
 
     uint64_t unit; /* first row of the unit in the group */
     size_t n;      /* rows of the unit */

@@ -251,6 +251,16 @@ hac_status hac_source_set_cut(hac_source *source, const hac_source_cut *cut, hac
     return source->format->set_cut(source, cut, err);
 }
 
+uint64_t *hac_source_numbers(hac_source *source)
+{
+    return source->format->want != NULL ? source->starts : NULL;
+}
+
+void hac_source_want(hac_source *source, const uint64_t *numbers, size_t n)
+{
+    source->format->want(source, numbers, n);
+}
+
 void hac_source_count(const hac_source *source, hac_source_counters *counters)
 {
     counters->skipped += source->skipped;

@@ -44,6 +44,8 @@ typedef struct hac_source_format {
     bool (*rank)(const hac_source *source, size_t column, bool descending, uint64_t rows, hac_constant *ret,
                  const uint8_t **ret_bytes);
     hac_status (*set_cut)(hac_source *source, const hac_source_cut *cut, hac_error *err);
+    /* As hac_source_want. NULL: the format does not number rows. */
+    void (*want)(hac_source *source, const uint64_t *numbers, size_t n);
     /* As hac_source_answer, and hac_source_next_answer into the columns. NULL: the source has no answers. */
     hac_status (*answer)(hac_source *source, const uint8_t *wants, hac_error *err);
     bool (*next_answer)(hac_source *source, uint64_t *ret_rows, uint64_t *ret_nulls);
