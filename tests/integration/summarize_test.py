@@ -85,11 +85,15 @@ class Summaries(OutputCase):
         self.put("folder/a.csv", "".join(lines[:400]))
         self.put("folder/b.csv", lines[0] + "".join(lines[400:]))
         wanted = self.summary("t.csv")
+        rows = list(csv.reader(io.StringIO(text)))[1:]
+        first = [next(row[c] for row in rows if row[c] != "") for c in range(4)]
         for words, data in ((["t.csv.gz"], None), (["-", "--parse", "csv"], text.encode()), (["t.parquet"], None), (["folder"], None),
                             (["folder/*.csv"], None), (["folder/a.csv", "folder/b.csv"], None), (["t.csv", "--delimiter", ","], None)):
             self.assertEqual(self.summary(*words, data=data), wanted, words)
-            described = self.m.good("describe", *words, data=data).decode()
-            self.assertEqual(described, "column,type\nregion,string\nn,i64\nx,f64\nday,date\n", words)
+            described = list(csv.reader(io.StringIO(self.m.good("describe", *words, data=data).decode())))
+            self.assertEqual([row[:2] for row in described], [["column", "type"], ["region", "string"], ["n", "i64"], ["x", "f64"], ["day", "date"]], words)
+            # a pipe is read once, for the types
+            self.assertEqual([row[2] for row in described[1:]], ["", "", "", ""] if data else first, words)
         self.put("u.csv", text.replace(",", ";"))
         result = self.m.run("summarize", "u.csv")
         self.assertIn("--delimiter ';'", result.err)
@@ -102,14 +106,14 @@ class Summaries(OutputCase):
         self.assertEqual([r[:7] for r in self.summary("t.txt")], [["line", "string", "3", "0", "2", "one", "two"]])
         self.put("b.bin", b"\1\0\0\0\5\0\0\0")
         self.assertEqual(self.summary("b.bin", "--parse", "fixed", "--schema", "v:u32"), [["v", "u32", "2", "0", "2", "1", "5", "3.0", "2.8284271247461903", "2.0", "3.0", "4.0"]])
-        self.assertEqual(self.m.good("describe", "b.bin", "--parse", "fixed", "--schema", "v:u32"), b"column,type\nv,u32\n")
+        self.assertEqual(self.m.good("describe", "b.bin", "--parse", "fixed", "--schema", "v:u32"), b"column,type,example\nv,u32,1\n")
 
     def test_binary_formats(self):
         self.put("l.bin", b"\1\0\0\0x\2\0\0\0yz")
-        self.assertEqual(self.m.good("describe", "l.bin", "--parse", "lengths"), b"column,type\nrecord,bytes\n")
+        self.assertEqual(self.m.good("describe", "l.bin", "--parse", "lengths"), b"column,type,example\nrecord,bytes,78\n")
         self.assertEqual([r[:5] for r in self.summary("l.bin", "--parse", "lengths")], [["record", "bytes", "2", "0", "2"]])
         self.put("t.bin", b"\7\0\0\0\1k\7\0\0\0\1v")
-        self.assertEqual(self.m.good("describe", "t.bin", "--parse", "typedbytes"), b"column,type\nkey,string\nvalue,string\n")
+        self.assertEqual(self.m.good("describe", "t.bin", "--parse", "typedbytes"), b"column,type,example\nkey,string,k\nvalue,string,v\n")
         self.assertEqual([r[:7] for r in self.summary("t.bin", "--parse", "typedbytes")],
                          [["key", "string", "1", "0", "1", "k", "k"], ["value", "string", "1", "0", "1", "v", "v"]])
 
@@ -118,6 +122,16 @@ class Summaries(OutputCase):
         self.put("z.csv", b"a,b,c\n1,x\0y,2\n3,x\0z,4\n")
         got = self.summary("z.csv")
         self.assertEqual([(r[0], r[2], r[5], r[6]) for r in got], [("a", "2", "1", "3"), ("b", "2", "x\\0y", "x\\0z"), ("c", "2", "2", "4")])
+
+    def test_examples(self):
+        """The first value that is not null; none where the values cannot be read."""
+        self.put("t.csv", "a,b,c\n,,\n,x\ty,\n7,z,\n")
+        self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "tsv"),
+                         b"column\ttype\texample\na\ti64\t7\nb\tstring\tx\\ty\nc\tstring\t\\N\n")
+        self.put("bad.csv", "a,b\n1,x\n2\n")
+        self.assertEqual(self.m.good("describe", "bad.csv", "--schema", "a:i64,b:string"), b"column,type,example\na,i64,\nb,string,\n")
+        self.put("empty.csv", "a,b\n")
+        self.assertEqual(self.m.good("describe", "empty.csv"), b"column,type,example\na,string,\nb,string,\n")
 
     def test_endless(self):
         """describe ends although its input does not."""
@@ -129,7 +143,7 @@ class Summaries(OutputCase):
                 endless.kill()
                 endless.stdout.close()
                 endless.wait()
-            self.assertEqual((got.code, got.out), (0, b"column,type\nc1,i64\nc2,i64\nc3,i64\n"), got)
+            self.assertEqual((got.code, got.out), (0, b"column,type,example\nc1,i64,\nc2,i64,\nc3,i64,\n"), got)
 
     def test_named_pipe(self):
         """What is read once is summarized without a second query, on a terminal too."""
@@ -155,17 +169,17 @@ class Summaries(OutputCase):
         got = self.summary("wide.csv")
         self.assertEqual([(r[0], r[5], r[6], r[7]) for r in got], [(names[i], str(i), str(i + 2), f"{i + 1}.0") for i in range(n)])
         described = list(csv.reader(io.StringIO(self.m.good("describe", "wide.csv").decode())))
-        self.assertEqual(described[1:], [[name, "i64"] for name in names])
+        self.assertEqual(described[1:], [[name, "i64", ""] for name in names])  # more than a query gives back
         self.m.bad(1, "summarize", "-", "--parse", "csv", data=out.getvalue().encode(), says="save it first")
 
     def test_forms(self):
         self.put("t.csv", 'a,"b|""x"\n1,2020-01-01\n3,\n')
         got = [json.loads(line) for line in self.m.good("summarize", "t.csv", "--output-format", "jsonl").splitlines()]
         self.assertEqual((got[0]["column"], got[0]["count"], got[0]["mean"], got[1]["column"], got[1]["mean"]), ("a", 2, 2.0, 'b|"x', None))
-        self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "tsv"), b'column\ttype\na\ti64\nb|"x\tdate\n')
-        self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "markdown"), b'| column | type |\n|---|---|\n| a | i64 |\n| b\\|"x | date |\n')
+        self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "tsv"), b'column\ttype\texample\na\ti64\t1\nb|"x\tdate\t2020-01-01\n')
+        self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "markdown"), b'| column | type | example |\n|---|---|---|\n| a | i64 | 1 |\n| b\\|"x | date | 2020-01-01 |\n')
         self.m.good("describe", "t.csv", "-o", "d.json")
-        self.assertEqual(json.loads(Path(self.m.path("d.json")).read_text().splitlines()[0]), {"column": "a", "type": "i64"})
+        self.assertEqual(json.loads(Path(self.m.path("d.json")).read_text().splitlines()[0]), {"column": "a", "type": "i64", "example": "1"})
         for form in ("parquet", "arrow"):
             self.m.bad(2, "summarize", "t.csv", "--output-format", form, says="the result is text")
         self.m.bad(2, "describe", "SELECT * FROM 't.csv'", says="SQL is for query")
@@ -182,7 +196,7 @@ class Summaries(OutputCase):
         bars = cells[2][-1]
         self.assertEqual((len(bars), bars[0], cells[3][-1]), (8, "█", "NULL"))
         self.assertEqual([bars[i] <= bars[i - 1] for i in range(1, 8)], [counts[i] <= counts[i - 1] for i in range(1, 8)])
-        self.assertIn("│ a      │ i64    │", self.on_terminal("describe", "t.csv", NO_COLOR="1"))
+        self.assertIn("│ a      │ i64    │ 0       │", self.on_terminal("describe", "t.csv", NO_COLOR="1"))
 
 
 if __name__ == "__main__":

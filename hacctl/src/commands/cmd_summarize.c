@@ -13,15 +13,33 @@
 #include "text/cell_table.h"
 #include "text/tsv_field.h"
 
-static const hac_cell_column described[] = {{"column", "string"}, {"type", "string"}};
+static const hac_cell_column described[] = {{"column", "string"}, {"type", "string"}, {"example", "string"}};
 static const hac_cell_column summarized[] = {
     {"column", "string"}, {"type", "string"}, {"count", "i64"},       {"nulls", "i64"},  {"distinct", "i64"},
     {"min", "string"},    {"max", "string"},  {"mean", "f64"},        {"stddev", "f64"}, {"q25", "f64"},
     {"median", "f64"},    {"q75", "f64"},     {"histogram", "string"} /* on a terminal only */
 };
-enum { N_SUMMARIZED = sizeof summarized / sizeof *summarized, BARS = 8 };
+enum { N_SUMMARIZED = sizeof summarized / sizeof *summarized, BARS = 8, EXAMPLE_ROWS = 20 };
 
-/* A result of one row, as tsv with names. */
+typedef struct question {
+    int what; /* HAC_SUMMARY_… */
+    unsigned first;
+    const char *select; /* with HAC_SUMMARY_NONE: a query of at most `limit` rows */
+    uint64_t limit;
+} question;
+
+typedef struct answer {
+    hac_job *job;
+    hac_text rows; /* of a source that is read in splits: they come before the job is done */
+} answer;
+
+static void answer_clear(answer *a)
+{
+    hac_job_free(a->job);
+    hac_text_clear(&a->rows);
+}
+
+/* A result as tsv with names: for each column, its first value that is not null. */
 typedef struct row_result {
     char *text;                   /* owned; cut into fields */
     const char **names, **values; /* owned; NULL is null */
@@ -45,11 +63,13 @@ static const char *read_field(char *field)
     return field;
 }
 
-static void cut_fields(char *line, const char **ret, size_t n)
+/* Cuts the line into fields; a value that is there already stays. */
+static void cut_fields(char *line, const char **values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char *field = strsep(&line, "\t");
-        ret[i] = field != NULL ? read_field(field) : NULL;
+        if (field != NULL && values[i] == NULL)
+            values[i] = read_field(field);
     }
 }
 
@@ -73,25 +93,29 @@ static char *copy_text(const char *data, size_t bytes)
     return text;
 }
 
-static hac_status read_row(const hac_job *job, row_result *ret, hac_error *err)
+static hac_status read_row(const answer *from, row_result *ret, hac_error *err)
 {
     size_t n = 1;
-    row_result row = {.text = copy_text(hac_job_data(job), (size_t)hac_job_bytes(job))};
+    bool early = from->rows.bytes > 0;
+    row_result row = {.text = early ? copy_text(from->rows.data, from->rows.bytes)
+                                    : copy_text(hac_job_data(from->job), (size_t)hac_job_bytes(from->job))};
     if (row.text == NULL)
         return hac_fail_no_memory(err);
-    char *rest = row.text, *names = strsep(&rest, "\n"), *values = rest != NULL ? strsep(&rest, "\n") : NULL;
+    char *rest = row.text, *names = strsep(&rest, "\n");
     for (const char *at = names; *at != '\0'; at++)
         n += *at == '\t';
     row.names = calloc(n, sizeof *row.names);
     row.values = calloc(n, sizeof *row.values);
-    if (row.names == NULL || row.values == NULL || values == NULL) {
-        bool memory = row.names == NULL || row.values == NULL;
+    if (row.names == NULL || row.values == NULL) {
         row_clear(&row);
-        return memory ? hac_fail_no_memory(err) : hac_fail(err, HAC_PROTOCOL, "the summary has no row");
+        return hac_fail_no_memory(err);
     }
     row.n = n;
     cut_fields(names, row.names, n);
-    cut_fields(values, row.values, n);
+    for (char *line; rest != NULL && *rest != '\0';) {
+        line = strsep(&rest, "\n");
+        cut_fields(line, row.values, n);
+    }
     *ret = row;
     return HAC_OK;
 }
@@ -139,9 +163,7 @@ typedef struct summary {
     hac_cell_table table;
 } summary;
 
-/* Runs a summary of the columns from `first` on; with `select` a query of one row instead. */
-static hac_status ask(const summary *s, int what, unsigned first, const char *select, hac_job **ret,
-                      hac_error *err)
+static hac_status ask(const summary *s, const question *q, answer *ret, hac_error *err)
 {
     hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
     hac_status status = hac_query_request_query(&request, s->command, s->args, 0, err);
@@ -152,29 +174,55 @@ static hac_status ask(const summary *s, int what, unsigned first, const char *se
         status = hac_cli_connect(s->cli, err);
     if (status != HAC_OK)
         return status;
-    request.options.summary = what;
-    request.options.summary_first = first;
-    request.options.select = select != NULL ? select : request.options.select;
+    request.options.summary = q->what;
+    request.options.summary_first = q->first;
+    if (q->select != NULL) {
+        request.options.select = q->select;
+        request.options.limit = q->limit;
+    }
     request.options.result_format = HAC_RESULT_TSV_NAMED;
-    status = hac_query_run_job(s->cli, &request, first == 0 && select == NULL, ret, err);
+    bool notes = q->first == 0 && q->select == NULL;
+    status = hac_query_run_job(s->cli, &request, notes, &ret->rows, &ret->job, err);
     if (status == HAC_INVALID)
         hac_query_request_reword(&request, s->args, err);
     return status;
 }
 
-static void add_described(summary *s, const hac_job *job)
+/* Values of the first records. A source that has none, or whose values cannot be read, has no examples; the
+ * columns are described nevertheless. */
+static hac_status find_examples(const summary *s, row_result *ret, hac_error *err)
+{
+    hac_cleanup(answer_clear) answer rows = {.job = NULL};
+    hac_error why = HAC_ERROR_NONE;
+    hac_status status =
+        ask(s, &(question){HAC_SUMMARY_NONE, .select = "*", .limit = EXAMPLE_ROWS}, &rows, &why);
+    if (status == HAC_CANCELLED || status == HAC_NO_MEMORY)
+        return hac_fail(err, status, "%s", why.message);
+    return status == HAC_OK ? read_row(&rows, ret, err) : HAC_OK;
+}
+
+static const char *example_of(const row_result *row, const char *name)
+{
+    for (size_t i = 0; i < row->n; i++)
+        if (row->names[i] != NULL && strcmp(row->names[i], name) == 0)
+            return row->values[i];
+    return NULL;
+}
+
+static void add_described(summary *s, const hac_job *job, const row_result *examples)
 {
     const char *name, *type;
     for (size_t i = 0; hac_job_column(job, i, &name, &type); i++) {
         hac_cell_table_add(&s->table, name);
         hac_cell_table_add(&s->table, strcmp(type, "none") != 0 ? type : NULL);
+        hac_cell_table_add(&s->table, example_of(examples, name));
     }
 }
 
 static void add_summarized(summary *s, const row_result *row, const row_result *bars, size_t index,
                            const char *name, const char *type)
 {
-    const char *rows = row->values[0], *count, *value;
+    const char *rows = row->n > 0 ? row->values[0] : NULL, *count, *value;
     char nulls[32], drawn[BARS * sizeof "█"];
     bool readable = find_value(row, index, "count", &count);
     hac_cell_table_add(&s->table, name);
@@ -216,7 +264,7 @@ static void select_bars(hac_text *text, const row_result *row, size_t index, con
 static hac_status ask_bars(const summary *s, const hac_job *job, const row_result *row, unsigned first,
                            row_result *ret, hac_error *err)
 {
-    hac_cleanup(hac_job_free_cleanup) hac_job *counts = NULL;
+    hac_cleanup(answer_clear) answer counts = {.job = NULL};
     hac_text text = HAC_TEXT_NONE;
     hac_autofree char *select = NULL;
     const char *name, *type;
@@ -226,28 +274,28 @@ static hac_status ask_bars(const summary *s, const hac_job *job, const row_resul
     hac_status status = hac_text_finish(&text, &select, NULL, err);
     if (status != HAC_OK || none)
         return status;
-    status = ask(s, HAC_SUMMARY_NONE, first, select, &counts, err);
-    return status == HAC_OK ? read_row(counts, ret, err) : status;
+    status = ask(s, &(question){HAC_SUMMARY_NONE, first, select, 1}, &counts, err);
+    return status == HAC_OK ? read_row(&counts, ret, err) : status;
 }
 
 /* Adds the columns of a result; *ret_next is the first one that it does not have, 0 if there is none. */
-static hac_status add_values(summary *s, const hac_job *job, unsigned first, unsigned *ret_next,
+static hac_status add_values(summary *s, const answer *values, unsigned first, unsigned *ret_next,
                              hac_error *err)
 {
     hac_cleanup(row_clear) row_result row = {.n = 0}, bars = {.n = 0};
     const char *name, *type, *value;
     size_t i = first;
-    hac_status status = read_row(job, &row, err);
+    hac_status status = read_row(values, &row, err);
     if (status == HAC_OK && s->table.n_columns == N_SUMMARIZED)
-        status = ask_bars(s, job, &row, first, &bars, err);
+        status = ask_bars(s, values->job, &row, first, &bars, err);
     if (status != HAC_OK)
         return status;
-    for (; hac_job_column(job, i, &name, &type); i++) {
+    for (; hac_job_column(values->job, i, &name, &type); i++) {
         if (!find_value(&row, i, "count", &value) && !find_value(&row, i, "none", &value))
             break;
         add_summarized(s, &row, &bars, i, name, type);
     }
-    *ret_next = hac_job_column(job, i, &name, &type) ? (unsigned)i : 0;
+    *ret_next = hac_job_column(values->job, i, &name, &type) ? (unsigned)i : 0;
     return HAC_OK;
 }
 
@@ -267,7 +315,7 @@ static hac_status summarize(summary *s, hac_error *err)
     hac_status status = HAC_OK;
     unsigned next = 0;
     do {
-        hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+        hac_cleanup(answer_clear) answer values = {.job = NULL};
         unsigned first = next;
         if (first > 0 && reads_once(s->args))
             return hac_fail(
@@ -275,9 +323,9 @@ static hac_status summarize(summary *s, hac_error *err)
                 "summarize: the input has more than %u columns, and a pipe is read only once; save it "
                 "first",
                 first);
-        status = ask(s, HAC_SUMMARY_VALUES, first, NULL, &job, err);
+        status = ask(s, &(question){HAC_SUMMARY_VALUES, first, NULL, 0}, &values, err);
         if (status == HAC_OK)
-            status = add_values(s, job, first, &next, err);
+            status = add_values(s, &values, first, &next, err);
     } while (status == HAC_OK && next > 0);
     return status;
 }
@@ -355,14 +403,17 @@ static hac_status open_output(const summary *s, hac_job_output *outputs, hac_res
 hac_status hac_cmd_describe(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_job_output_close) hac_job_output outputs = {.result = NULL};
-    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_cleanup(answer_clear) answer columns = {.job = NULL};
+    hac_cleanup(row_clear) row_result examples = {.n = 0};
     summary s = {.cli = cli, .args = args, .command = "describe", .table = HAC_CELL_TABLE(described)};
     hac_result_form form;
     hac_status status = open_output(&s, &outputs, &form, err);
     if (status == HAC_OK)
-        status = ask(&s, HAC_SUMMARY_COLUMNS, 0, NULL, &job, err);
+        status = ask(&s, &(question){HAC_SUMMARY_COLUMNS, 0, NULL, 0}, &columns, err);
+    if (status == HAC_OK && !reads_once(args))
+        status = find_examples(&s, &examples, err);
     if (status == HAC_OK) {
-        add_described(&s, job);
+        add_described(&s, columns.job, &examples);
         status = write_rows(&outputs, &s.table, form, err);
     }
     hac_cell_table_clear(&s.table);

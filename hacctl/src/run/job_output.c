@@ -187,6 +187,10 @@ hac_status hac_job_output_take(hac_job_output *outputs, hac_result_form form, bo
 
 hac_status hac_job_output_rows(hac_job_output *outputs, const void *bytes, uint64_t n, hac_error *err)
 {
+    if (outputs->rows != NULL) {
+        hac_text_add_bytes(outputs->rows, bytes, (size_t)n);
+        return outputs->rows->broken ? hac_fail_no_memory(err) : HAC_OK;
+    }
     if (outputs->box != NULL)
         return hac_box_table_add(outputs->box, bytes, (size_t)n, err);
     return hac_output_write(outputs->result, bytes, n, err);

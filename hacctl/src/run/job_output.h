@@ -14,6 +14,7 @@ typedef struct hac_job_output {
     hac_output_file *trace;
     const char *conversion; /* JSON for the field of that name in the receipt; NULL: none */
     hac_box_table *box;     /* the result is drawn as a table; NULL: it is not */
+    hac_text *rows;         /* borrowed: rows that come before the job is done go here; NULL: to the result */
     bool arrow, arrow_file; /* the result is columns, which are written as an Arrow stream, or file */
 } hac_job_output;
 

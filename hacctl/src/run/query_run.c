@@ -152,16 +152,14 @@ hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *
     return status == HAC_OK ? submit_and_wait(cli, args, request, &outputs, err) : status;
 }
 
-hac_status hac_query_run_job(hac_cli *cli, hac_query_request *request, bool notes, hac_job **ret,
-                             hac_error *err)
+hac_status hac_query_run_job(hac_cli *cli, hac_query_request *request, bool notes, hac_text *rows,
+                             hac_job **ret, hac_error *err)
 {
     hac_wait wait;
-    hac_cleanup(hac_job_output_close) hac_job_output dropped = {.box = hac_box_table_new(err)};
+    hac_job_output outputs = {.rows = rows};
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
-    if (dropped.box == NULL)
-        return HAC_NO_MEMORY;
     hac_wait_prepare(&wait, cli, &request->options.job);
-    hac_status status = submit_input(cli, request, &request->options, &wait, &dropped, &job, err);
+    hac_status status = submit_input(cli, request, &request->options, &wait, &outputs, &job, err);
     if (status == HAC_OK)
         status = hac_wait_for(&wait, job, true, err);
     if (status == HAC_OK && notes && *hac_job_text(job) != '\0')

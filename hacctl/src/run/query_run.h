@@ -10,9 +10,9 @@
 HAC_MUST_USE hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *request,
                                       hac_error *err);
 
-/* Runs the request to its end and gives the job, whose result is not written. `notes`: says what the user
- * should know about the columns. */
-HAC_MUST_USE hac_status hac_query_run_job(hac_cli *cli, hac_query_request *request, bool notes, hac_job **ret,
-                                          hac_error *err);
+/* Runs the request to its end and gives the job, whose result is not written; rows that come before its end
+ * are added to `rows`. `notes`: says what the user should know about the columns. */
+HAC_MUST_USE hac_status hac_query_run_job(hac_cli *cli, hac_query_request *request, bool notes,
+                                          hac_text *rows, hac_job **ret, hac_error *err);
 
 #endif
