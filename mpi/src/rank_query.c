@@ -222,7 +222,7 @@ static void prepare(const asking *a, hac_query_options *part, hac_query_options 
     part->select = "*";
     part->distinct = 0; /* the rows of different parts may be equal */
     hac_query_reads_parquet(whole);
-    whole->where = NULL;
+    whole->where = whole->with_select = whole->with_where = NULL;
 }
 
 static hac_status ask_in_two_steps(asking *a, hac_error *err)

@@ -135,6 +135,15 @@ SELECT city, count(*) FILTER (WHERE paid) AS n, count() filter (where qty > 1 or
 SELECT sum(price) FILTER (WHERE city = 'Bern') AS a, avg(price) FILTER (WHERE qty > 1) * 2 AS b, count(DISTINCT city) FILTER (WHERE paid) AS c FROM 'sales.csv'
 SELECT qty, arg_max(id, price) FILTER (WHERE paid) AS i, median(price) FILTER (WHERE NOT paid) AS m, round(covar_pop(id, price) FILTER (WHERE id < 90), 4) AS c FROM 'sales.csv' GROUP BY qty ORDER BY qty
 SELECT city FROM 'sales.csv' GROUP BY city HAVING count(*) FILTER (WHERE paid) > 3 ORDER BY sum(qty) FILTER (WHERE id > 50) DESC, city
+WITH t AS (SELECT id, qty * 2 AS twice, upper(city) AS town FROM 'sales.csv' WHERE qty > 0) SELECT town, sum(twice) AS s, count(*) AS n FROM t WHERE twice > 2 GROUP BY town HAVING n > 1 ORDER BY s DESC, town
+WITH t AS (SELECT qty AS id, id AS qty FROM 'sales.csv') SELECT id, qty FROM t WHERE id > 1 ORDER BY qty
+WITH t AS (SELECT *, qty + 1 AS more FROM 'sales.csv') SELECT id, more FROM t WHERE more > 2 AND qty IS NOT NULL ORDER BY id
+WITH t AS (SELECT * EXCLUDE (city), id % 3 AS city FROM 'sales.csv') SELECT city, count(*) AS n FROM t GROUP BY city ORDER BY city
+WITH t AS (SELECT -id AS id, id AS other FROM 'sales.csv') SELECT -id AS id FROM t ORDER BY id
+WITH t AS (SELECT id AS a, a + 1 AS b FROM 'sales.csv') SELECT b AS a, a AS b FROM t WHERE a > 3 ORDER BY a, b
+WITH t AS (SELECT id, qty FROM 'sales.csv' WHERE city IS NOT NULL) SELECT * FROM t WHERE qty > 1 ORDER BY id
+WITH t AS (SELECT id % 4 AS k, qty FROM 'parts/0.csv' UNION ALL SELECT id % 4 AS k, qty FROM 'parts/1.csv') SELECT k, max(qty) AS m, k + 1 AS l FROM t GROUP BY ALL ORDER BY ALL
+WITH t AS (SELECT id % 5 AS k FROM 'sales.csv') SELECT DISTINCT t.k FROM t ORDER BY k LIMIT 3
 SELECT city, qty, count(*) FROM 'sales.csv' GROUP BY ALL HAVING count(*) BETWEEN 50 AND 110 ORDER BY ALL
 """.strip().splitlines()
 
@@ -147,8 +156,17 @@ REFUSED = (
     ("SELECT * FROM (SELECT 1)", "there are no subqueries"),
     ("SELECT * FROM 'a.csv' WHERE x IN (SELECT y FROM 'b.csv')", "there are no subqueries"),
     ("SELECT * FROM 'a.csv' WHERE EXISTS (SELECT 1 FROM 'b.csv')", "there are no subqueries"),
-    ("WITH t AS (SELECT id FROM 'sales.csv') SELECT * FROM t", "the SELECT of WITH has only *"),
-    ("WITH t AS (SELECT * FROM 'sales.csv' ORDER BY id LIMIT 3) SELECT * FROM t", "the SELECT of WITH has only *"),
+    ("WITH t AS (SELECT id FROM 'sales.csv') SELECT city FROM t", "character 47: unknown column 'city'; there are: id"),
+    ("WITH t AS (SELECT id AS city, qty AS x FROM 'sales.csv') SELECT id FROM t", "unknown column 'id'"),
+    ("WITH t AS (SELECT id FROM 'sales.csv') SELECT id AS city FROM t WHERE paid", "unknown column 'paid'"),
+    ("WITH t AS (SELECT id, qty AS id FROM 'sales.csv') SELECT * FROM t", "two columns are called 'id'"),
+    ("WITH t AS (SELECT *, qty + 1 AS qty FROM 'sales.csv') SELECT * FROM t", "write * exclude (qty)"),
+    ("WITH t AS (SELECT sum(qty) AS s FROM 'sales.csv') SELECT * FROM t", "character 19: the SELECT of WITH computes columns of rows and makes no groups"),
+    ("WITH t AS (SELECT city, sum(qty) AS s FROM 'sales.csv' GROUP BY city) SELECT * FROM t", "no groups and order"),
+    ("WITH t AS (SELECT id, nope AS x FROM 'sales.csv') SELECT * FROM t", "character 23: unknown column 'nope'"),
+    ("WITH t AS (SELECT id FROM 'sales.csv' WHERE qty) SELECT * FROM t", "character 45: a condition is true or false"),
+    ("WITH t AS (SELECT DISTINCT id FROM 'sales.csv') SELECT * FROM t", "DISTINCT goes behind WITH"),
+    ("WITH t AS (SELECT * FROM 'sales.csv' ORDER BY id LIMIT 3) SELECT * FROM t", "no groups and order"),
     ("WITH t AS (FROM 'sales.csv'), u AS (FROM t) SELECT * FROM u", "WITH has one name"),
     ("WITH t AS (FROM 'sales.csv') SELECT * FROM 'sales.csv'", "write FROM t"),
     ("WITH t AS (FROM 'sales.csv' WHERE nope > 1) SELECT * FROM t", "character 35: unknown column 'nope'"),

@@ -362,6 +362,10 @@ typedef struct hac_query_options {
      * "3:q75"; a column that cannot be read has "3:none". */
     int summary;
     unsigned summary_first;
+    /* As in WITH t AS (SELECT with_select FROM source WHERE with_where): the other texts see the columns that
+     * with_select names and computes in place of the source's. NULL: the source itself. */
+    const char *with_select;
+    const char *with_where;
 } hac_query_options;
 
 enum {
@@ -378,7 +382,7 @@ enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2 };
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_ENGINE_AUTO,    \
             {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL, 0, NULL,       \
-            UINT64_MAX, 0, 0, 0                                                                              \
+            UINT64_MAX, 0, 0, 0, NULL, NULL                                                                  \
     }
 
 /* Sets an option of the input format by the name and the value that logic files have for it

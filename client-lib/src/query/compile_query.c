@@ -79,6 +79,8 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                            .offset = options->offset,
                            .limit_by = options->limit_by,
                            .limit_each = options->limit_each,
+                           .with_select = options->with_select,
+                           .with_where = options->with_where,
                            .output = (hac_result_format)options->result_format};
     text.source =
         (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,

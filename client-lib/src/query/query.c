@@ -75,7 +75,9 @@ static hac_status check_texts(const hac_query_options *options, hac_error *err)
                  {"--having", options->having, HAC_EXPRESSION_MAX},
                  {"--select", options->select, HAC_EXPRESSION_MAX},
                  {"--order-by", options->order_by, HAC_EXPRESSION_MAX},
-                 {"--limit-by", options->limit_by, HAC_EXPRESSION_MAX}};
+                 {"--limit-by", options->limit_by, HAC_EXPRESSION_MAX},
+                 {"--with-select", options->with_select, HAC_EXPRESSION_MAX},
+                 {"--with-where", options->with_where, HAC_EXPRESSION_MAX}};
     hac_status status = HAC_OK;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && status == HAC_OK; i++)
         status = check_text(texts[i].name, texts[i].text, texts[i].max, err);

@@ -45,6 +45,9 @@ typedef struct hac_query_text {
     uint64_t offset; /* rows of the result that are left out, from the first one on */
     const char *limit_by;
     uint64_t limit_each; /* rows that have the same values of `limit_by`, before `limit` and `offset` */
+    /* The rows of WITH: the other texts see the columns that `with_select` names in place of the source's,
+     * of the rows for which `with_where` is true. NULL: all columns and rows of the source. */
+    const char *with_select, *with_where;
     hac_result_format output;
     hac_parquet_settings parquet;
     hac_source_options source;

@@ -27,6 +27,8 @@ typedef enum hac_sql_clause {
     HAC_SQL_HAVING,
     HAC_SQL_ORDER_BY,
     HAC_SQL_LIMIT_BY,
+    HAC_SQL_WITH_SELECT, /* of WITH, if it computes columns */
+    HAC_SQL_WITH_WHERE,
     HAC_SQL_CLAUSES
 } hac_sql_clause;
 

@@ -31,10 +31,11 @@ static const hac_node *find_aggregate(const hac_node *node)
 static hac_status check_options(const hac_query_text *text, hac_error *err)
 {
     const hac_source_options *source = &text->source;
-    const char *const texts[][2] = {{"--schema", text->schema},     {"--where", text->where},
-                                    {"--group-by", text->group_by}, {"--having", text->having},
-                                    {"--select", text->select},     {"--order-by", text->order_by},
-                                    {"--limit-by", text->limit_by}};
+    const char *const texts[][2] = {{"--schema", text->schema},        {"--where", text->where},
+                                    {"--group-by", text->group_by},    {"--having", text->having},
+                                    {"--select", text->select},        {"--order-by", text->order_by},
+                                    {"--limit-by", text->limit_by},    {"--with-select", text->with_select},
+                                    {"--with-where", text->with_where}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i][1] != NULL && strnlen(texts[i][1], HAC_EXPRESSION_MAX + 1) > HAC_EXPRESSION_MAX)
             return hac_fail(err, HAC_INVALID, "%s: longer than %d bytes", texts[i][0], HAC_EXPRESSION_MAX);
@@ -56,9 +57,9 @@ static unsigned select_flags(const hac_compiler *c)
 
 static hac_status parse_all(hac_compiler *c)
 {
-    hac_status status = HAC_OK;
     hac_parser *p = &c->parser;
-    if (hac_text_given(c->text->where))
+    hac_status status = hac_compile_parse_with(c);
+    if (status == HAC_OK && hac_text_given(c->text->where))
         status = hac_parse_expression(p, &c->where_source, &c->where);
     if (status == HAC_OK && hac_text_given(c->text->group_by))
         status =
@@ -87,19 +88,24 @@ static void allow_names(hac_compiler *c, size_t n)
     c->checker.outputs_last = true;
 }
 
-static hac_status check_condition(hac_compiler *c, const hac_node *node, const hac_expr_source *source)
+/* A row must fulfil both conditions. */
+static hac_status join_with_where(hac_compiler *c)
 {
-    char type[HAC_VALUE_TYPE_NAME_MAX];
-    if (node->type.kind == HAC_KIND_BOOL || node->type.kind == HAC_KIND_NONE)
+    if (c->with_where == NULL)
         return HAC_OK;
-    return hac_expr_fail(source, 0, c->err, "a condition is true or false, and this is %s",
-                         hac_value_type_name(node->type, type));
+    if (c->where != NULL)
+        c->where = hac_node_call(&c->parser, "and", 0, 2, (hac_node *[]){c->with_where, c->where});
+    else
+        c->where = c->with_where;
+    if (c->where != NULL)
+        c->where = hac_check(&c->checker, c->where);
+    return c->parser.status;
 }
 
 static hac_status check_where(hac_compiler *c)
 {
     if (c->where == NULL)
-        return HAC_OK;
+        return join_with_where(c);
     allow_names(c, c->n_keys + c->n_selects);
     if ((c->where = hac_check(&c->checker, c->where)) == NULL)
         return c->parser.status;
@@ -107,19 +113,8 @@ static hac_status check_where(hac_compiler *c)
         return fail(c, find_aggregate(c->where),
                     "'%s' aggregates rows, and --where tests each row by itself; --having tests groups",
                     find_aggregate(c->where)->name);
-    return check_condition(c, c->where, &c->where_source);
-}
-
-static hac_status check_item(hac_compiler *c, hac_item *item)
-{
-    hac_node *node = hac_check(&c->checker, item->node);
-    if (node == NULL)
-        return c->parser.status;
-    if (node->type.kind == HAC_KIND_NONE)
-        return hac_expr_fail(item->source, item->first, c->err,
-                             "null has no type here; write cast(null as i64)");
-    item->node = node;
-    return HAC_OK;
+    hac_status status = hac_compile_check_condition(c, c->where, &c->where_source);
+    return status == HAC_OK ? join_with_where(c) : status;
 }
 
 /* A query also has groups if only --order-by has an aggregate. This must be known before the outputs are
@@ -159,7 +154,7 @@ static bool is_all(const hac_compiler *c, const hac_item *items, size_t n)
 {
     const hac_node *node = items[0].node;
     return n == 1 && node->kind == HAC_NODE_COLUMN && !node->quoted && strcasecmp(node->name, "all") == 0 &&
-           hac_schema_find(&c->schema, node->name, node->n_name) < 0;
+           !hac_compile_has_column(c, node->name);
 }
 
 /* `group by all`: all items of select without aggregates. Returns whether that is asked for. */
@@ -181,7 +176,7 @@ static bool group_by_all(hac_compiler *c)
 static hac_status check_key(hac_compiler *c, hac_item *item)
 {
     hac_status status = is_number(item->node) ? numbered(c, item, item) : HAC_OK;
-    return status == HAC_OK ? check_item(c, item) : status;
+    return status == HAC_OK ? hac_compile_check_item(c, item) : status;
 }
 
 static hac_status check_keys(hac_compiler *c)
@@ -223,7 +218,7 @@ static hac_status check_selects(hac_compiler *c)
         if (c->selects[i].node->kind == HAC_NODE_STAR)
             continue;
         allow_names(c, c->n_keys + i);
-        hac_status status = check_item(c, &c->selects[i]);
+        hac_status status = hac_compile_check_item(c, &c->selects[i]);
         if (status != HAC_OK)
             return status;
         c->aggregated |= c->selects[i].node->aggregates;
@@ -235,38 +230,6 @@ static hac_status check_selects(hac_compiler *c)
 
 /* ---- output columns ---- */
 
-/* The text of the item, with single blanks; a text that is too long is cut. */
-static const char *own_text(hac_compiler *c, const hac_item *item)
-{
-    if (item->node->kind == HAC_NODE_COLUMN)
-        return item->node->name;
-    char *name = hac_arena_alloc(&c->arena, HAC_FIELD_NAME_MAX);
-    if (name == NULL)
-        return NULL;
-    const char *text = item->source->text;
-    size_t used = 0, end = item->end;
-    char quote = '\0';
-    while (end > item->first && strchr(" \t\r\n\v\f", text[end - 1]) != NULL)
-        end--;
-    for (size_t i = item->first; i < end && used < HAC_FIELD_NAME_MAX - 1; i++) {
-        bool blank = quote == '\0' && strchr(" \t\r\n\v\f", text[i]) != NULL;
-        if (blank && used > 0 && name[used - 1] == ' ')
-            continue;
-        if (text[i] == quote)
-            quote = '\0';
-        else if (quote == '\0' && (text[i] == '"' || text[i] == '\''))
-            quote = text[i];
-        name[used++] = blank ? ' ' : text[i];
-    }
-    if (used == HAC_FIELD_NAME_MAX - 1) { /* do not cut in the middle of a character */
-        used -= 3;
-        while (used > 0 && ((unsigned char)name[used] & 0xc0) == 0x80)
-            used--;
-        memcpy(name + used, "...", 4);
-    }
-    return name;
-}
-
 static hac_output_column *output_named(hac_compiler *c, const char *name)
 {
     for (size_t i = 0; i < c->n_outputs; i++)
@@ -277,7 +240,7 @@ static hac_output_column *output_named(hac_compiler *c, const char *name)
 
 static hac_status add_output(hac_compiler *c, const hac_item *item)
 {
-    const char *name = item->name != NULL ? item->name : own_text(c, item);
+    const char *name = item->name != NULL ? item->name : hac_compile_own_text(c, item);
     if (name == NULL)
         return hac_fail_no_memory(c->err);
     hac_output_column *same = output_named(c, name);
@@ -305,63 +268,56 @@ static hac_status add_output(hac_compiler *c, const hac_item *item)
     return HAC_OK;
 }
 
-static bool is_excluded(const hac_item *star, const char *name)
+static hac_status add_column(hac_compiler *c, const hac_item *star, const char *name)
 {
-    for (size_t i = 0; i < star->n_excluded; i++)
-        if (strcmp(star->excluded[i], name) == 0)
-            return true;
-    return false;
+    hac_node *node = hac_node_new(&c->parser, HAC_NODE_COLUMN, star->source, star->first);
+    if (node == NULL)
+        return c->parser.status;
+    node->name = name;
+    node->n_name = strlen(name);
+    hac_item item = {.node = hac_check(&c->checker, node), .name = c->scope != NULL ? name : NULL};
+    item.source = star->source;
+    item.first = star->first;
+    return item.node != NULL ? add_output(c, &item) : c->parser.status;
 }
 
-/* Names that `* exclude` leaves out are columns. */
-static hac_status check_excluded(hac_compiler *c, const hac_item *star)
+/* All columns of the source but those that cannot be read. */
+static hac_status add_fields(hac_compiler *c, const hac_item *star)
 {
-    char there[HAC_SUGGEST_TEXT_MAX];
-    for (size_t i = 0; i < star->n_excluded; i++)
-        if (hac_schema_find(&c->schema, star->excluded[i], strlen(star->excluded[i])) < 0)
-            return hac_expr_fail(
-                star->source, star->first, c->err, "exclude: unknown column '%s'; %s", star->excluded[i],
-                hac_suggest_text(star->excluded[i], &c->schema, c->schema.n_fields, hac_field_name, there));
-    return HAC_OK;
-}
-
-/* All columns of the schema but those that cannot be read, and those that the item leaves out. */
-static hac_status add_star(hac_compiler *c, const hac_item *star)
-{
-    const hac_expr_source *source = star->source;
-    size_t at = star->first;
-    hac_status checked = check_excluded(c, star);
-    if (checked != HAC_OK)
-        return checked;
-    for (size_t i = 0; i < c->schema.n_fields; i++) {
-        if (is_excluded(star, c->schema.fields[i].name))
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < c->schema.n_fields && status == HAC_OK; i++) {
+        const hac_field *field = &c->schema.fields[i];
+        if (hac_compile_is_excluded(star, field->name))
             continue;
-        if (c->schema.fields[i].type.kind == HAC_KIND_NONE) {
+        if (field->type.kind == HAC_KIND_NONE) {
             c->left_out++;
             continue;
         }
-        if (c->schema.fields[i].name[0] == '\0')
-            return hac_expr_fail(source, at, c->err,
+        if (field->name[0] == '\0')
+            return hac_expr_fail(star->source, star->first, c->err,
                                  "column %zu of the header has no name; name the columns that are wanted",
                                  i + 1);
-        hac_node *node = hac_node_new(&c->parser, HAC_NODE_COLUMN, source, at);
-        if (node == NULL)
-            return c->parser.status;
-        node->name = c->schema.fields[i].name;
-        node->n_name = strlen(node->name);
-        hac_item item = {.node = hac_check(&c->checker, node), .source = source, .first = at};
-        hac_status status = item.node != NULL ? add_output(c, &item) : c->parser.status;
-        if (status != HAC_OK)
-            return status;
+        status = add_column(c, star, field->name);
     }
-    if (c->n_outputs == 0 && star->n_excluded > 0)
-        return hac_expr_fail(source, at, c->err, "exclude leaves out all columns");
-    if (c->n_outputs == 0)
-        return hac_expr_fail(source, at, c->err,
-                             c->left_out > 0
-                                 ? "none of the columns can be read; `hacctl parquet inspect` says why"
-                                 : "the input has no columns; count() is the number of its rows");
-    return HAC_OK;
+    return status;
+}
+
+/* All columns but those that the item leaves out. */
+static hac_status add_star(hac_compiler *c, const hac_item *star)
+{
+    hac_status status = hac_compile_check_excluded(c, star);
+    if (status == HAC_OK && c->scope == NULL)
+        status = add_fields(c, star);
+    for (size_t i = 0; i < c->n_scope && status == HAC_OK; i++)
+        if (!hac_compile_is_excluded(star, c->scope[i].name))
+            status = add_column(c, star, c->scope[i].name);
+    if (status != HAC_OK || c->n_outputs > 0)
+        return status;
+    return hac_expr_fail(star->source, star->first, c->err, "%s",
+                         star->n_excluded > 0 ? "exclude leaves out all columns"
+                         : c->left_out > 0
+                             ? "none of the columns can be read; `hacctl parquet inspect` says why"
+                             : "the input has no columns; count() is the number of its rows");
 }
 
 static hac_status make_outputs(hac_compiler *c)
@@ -458,7 +414,7 @@ static hac_status make_having(hac_compiler *c)
     c->checker.n_outputs = 0;
     if (node == NULL)
         return c->parser.status;
-    hac_status status = check_condition(c, node, &c->having_source);
+    hac_status status = hac_compile_check_condition(c, node, &c->having_source);
     if (node->type.kind == HAC_KIND_NONE)
         node->type = HAC_TYPE(BOOL); /* null is true for no group */
     const hac_item item = {.node = node, .source = &c->having_source};
@@ -521,7 +477,7 @@ static hac_status check_orders(hac_compiler *c)
         }
         bool name =
             c->orders[i].node->kind == HAC_NODE_COLUMN; /* a name may refer to an output that is constant */
-        hac_status status = check_item(c, &c->orders[i]);
+        hac_status status = hac_compile_check_item(c, &c->orders[i]);
         if (status != HAC_OK)
             return status;
         if (c->orders[i].node->constant && !name)
@@ -549,7 +505,7 @@ static hac_status check_limit_by(hac_compiler *c)
     for (size_t i = 0; i < c->n_limit_bys && status == HAC_OK; i++) {
         hac_item *item = &c->limit_bys[i];
         bool number = is_number(item->node) && !item->node->checked;
-        status = number ? order_number(c, item) : check_item(c, item);
+        status = number ? order_number(c, item) : hac_compile_check_item(c, item);
     }
     return status;
 }
@@ -633,13 +589,16 @@ static hac_status collect_inputs(hac_compiler *c)
 static hac_status analyse(hac_compiler *c)
 {
     c->checker = (hac_checker){.parser = &c->parser, .schema = &c->schema};
+    hac_status status = hac_compile_with(c);
+    if (status != HAC_OK)
+        return status;
     c->aggregated = c->n_keys > 0 || c->having != NULL;
     c->pass++;
     for (size_t i = 0; i < c->n_orders; i++)
         c->aggregated |= calls_aggregate(c, c->orders[i].node);
     for (size_t i = 0; i < c->n_limit_bys; i++)
         c->aggregated |= calls_aggregate(c, c->limit_bys[i].node);
-    hac_status status = check_where(c);
+    status = check_where(c);
     if (status == HAC_OK)
         status = check_keys(c);
     if (status == HAC_OK)
@@ -693,6 +652,8 @@ static hac_compiler *compiler_new(const hac_query_text *text, hac_error *err)
     c->select_source = source_of("--select", text->select);
     c->order_source = source_of("--order-by", text->order_by);
     c->limit_by_source = source_of("--limit-by", text->limit_by);
+    c->with_source = source_of("--with-select", text->with_select);
+    c->with_where_source = source_of("--with-where", text->with_where);
     return c;
 }
 
@@ -754,7 +715,9 @@ static bool names_other(hac_compiler *c, const hac_node *node)
 
 static bool any_names_other(hac_compiler *c)
 {
-    bool other = (c->n_selects == 0 && c->n_keys == 0) || (c->where != NULL && names_other(c, c->where)) ||
+    /* a name of WITH may stand for any column */
+    bool other = (c->n_selects == 0 && c->n_keys == 0) || c->n_withs > 0 ||
+                 (c->where != NULL && names_other(c, c->where)) ||
                  (c->having != NULL && names_other(c, c->having));
     for (size_t i = 0; i < c->n_keys && !other; i++)
         other = names_other(c, c->keys[i].node);

@@ -24,10 +24,14 @@ typedef struct hac_compiler {
     hac_parser parser;
     hac_checker checker;
     hac_schema schema; /* all columns of the source */
-    hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source;
+    hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source,
+        with_source, with_where_source;
     uint32_t pass;
 
-    hac_node *where, *having; /* NULL: none */
+    hac_node *where, *having, *with_where; /* NULL: none */
+    hac_item withs[HAC_PROGRAM_OUTPUTS_MAX];
+    hac_item *scope; /* the columns of WITH; NULL: those of the source */
+    size_t n_withs, n_scope;
     /* What a name may stand for: the keys, then the items of select. */
     hac_item names[HAC_QUERY_KEYS_MAX + HAC_PROGRAM_OUTPUTS_MAX];
     hac_item keys[HAC_QUERY_KEYS_MAX], selects[HAC_PROGRAM_OUTPUTS_MAX], orders[HAC_ORDER_MAX];
@@ -63,6 +67,23 @@ HAC_MUST_USE hac_status hac_compile_schema(hac_compiler *compiler, const hac_sch
 /* Takes the columns that the parsed query names, and as many others as fit, for messages about unknown
  * names. */
 HAC_MUST_USE hac_status hac_compile_named_columns(hac_compiler *compiler, const hac_schema *header);
+
+/* Of compile_with.c: reads the texts of WITH, if there are any. */
+HAC_MUST_USE hac_status hac_compile_parse_with(hac_compiler *compiler);
+/* Checks them, and puts their columns in the place of the source's. */
+HAC_MUST_USE hac_status hac_compile_with(hac_compiler *compiler);
+
+/* Of compile_items.c: sets the item's node to the checked one. */
+HAC_MUST_USE hac_status hac_compile_check_item(hac_compiler *compiler, hac_item *item);
+HAC_MUST_USE hac_status hac_compile_check_condition(hac_compiler *compiler, const hac_node *node,
+                                                    const hac_expr_source *source);
+/* Whether the query can name the column: of WITH, or of the source. */
+bool hac_compile_has_column(const hac_compiler *compiler, const char *name);
+/* Names that `* exclude` leaves out are columns. */
+HAC_MUST_USE hac_status hac_compile_check_excluded(hac_compiler *compiler, const hac_item *star);
+bool hac_compile_is_excluded(const hac_item *star, const char *name);
+/* The text of an item, with single blanks; a text that is too long is cut. NULL: no memory. */
+const char *hac_compile_own_text(hac_compiler *compiler, const hac_item *item);
 
 /* Makes the columns, the programs and the rest of the query. */
 HAC_MUST_USE hac_status hac_compile_query(hac_compiler *compiler, hac_query *query);

@@ -129,11 +129,16 @@ static bool mark_all_named(hac_compiler *c, const hac_schema *header, bool *ret)
     c->pass++;
     mark_named(c, c->where, header, ret);
     mark_named(c, c->having, header, ret);
+    mark_named(c, c->with_where, header, ret);
+    for (size_t i = 0; i < c->n_withs; i++) {
+        mark_named(c, c->withs[i].node, header, ret);
+        star |= c->withs[i].node->kind == HAC_NODE_STAR;
+    }
     for (size_t i = 0; i < c->n_keys; i++)
         mark_named(c, c->keys[i].node, header, ret);
     for (size_t i = 0; i < c->n_selects; i++) {
         mark_named(c, c->selects[i].node, header, ret);
-        star |= c->selects[i].node->kind == HAC_NODE_STAR;
+        star |= c->selects[i].node->kind == HAC_NODE_STAR && c->n_withs == 0;
     }
     for (size_t i = 0; i < c->n_orders; i++)
         mark_named(c, c->orders[i].node, header, ret);

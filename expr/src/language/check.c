@@ -32,8 +32,8 @@ static const char *listed_name(const void *list, size_t i)
 static void *no_column(hac_checker *c, const hac_node *node)
 {
     char there[HAC_SUGGEST_TEXT_MAX];
-    const char **names =
-        hac_arena_alloc(c->parser->arena, (c->n_outputs + c->schema->n_fields + 1) * sizeof *names);
+    size_t columns = c->scope != NULL ? c->n_scope : c->schema->n_fields;
+    const char **names = hac_arena_alloc(c->parser->arena, (c->n_outputs + columns + 1) * sizeof *names);
     size_t n = 0;
     if (names == NULL) {
         c->parser->status = hac_fail_no_memory(c->parser->err);
@@ -41,11 +41,12 @@ static void *no_column(hac_checker *c, const hac_node *node)
     }
     for (size_t i = 0; i < c->n_outputs; i++) {
         const char *name = c->outputs[i].name;
-        if (name != NULL && name[0] != '\0' && hac_schema_find(c->schema, name, strlen(name)) < 0)
+        if (name != NULL && name[0] != '\0' && c->scope == NULL &&
+            hac_schema_find(c->schema, name, strlen(name)) < 0)
             names[n++] = name;
     }
-    for (size_t i = 0; i < c->schema->n_fields; i++)
-        names[n++] = c->schema->fields[i].name;
+    for (size_t i = 0; i < columns; i++)
+        names[n++] = c->scope != NULL ? c->scope[i].name : c->schema->fields[i].name;
     return fail(c, node, "unknown column '%.*s'%s; %s", (int)(node->n_name < 128 ? node->n_name : 128),
                 node->name, node->quoted ? " (text goes in single quotes)" : "",
                 hac_suggest_text(node->name, names, n, listed_name, there));
@@ -74,11 +75,35 @@ static hac_node *check_output(hac_checker *c, const hac_item *output)
     return checked;
 }
 
+/* The column of WITH; NULL: none has the name. */
+static hac_node *find_in_scope(const hac_checker *c, const hac_node *node)
+{
+    for (size_t i = 0; i < c->n_scope; i++)
+        if (strlen(c->scope[i].name) == node->n_name &&
+            memcmp(c->scope[i].name, node->name, node->n_name) == 0)
+            return c->scope[i].node;
+    return NULL;
+}
+
+/* In the columns of WITH, names stand for columns of the source. */
+static hac_node *check_in_scope(hac_checker *c, hac_node *column)
+{
+    hac_checker inner = *c;
+    inner.scope = NULL;
+    inner.n_scope = inner.n_outputs = 0;
+    return hac_check(&inner, column);
+}
+
 static hac_node *check_column(hac_checker *c, hac_node *node)
 {
     const hac_item *output = find_output(c, node);
     if (output != NULL && !c->outputs_last)
         return check_output(c, output);
+    hac_node *column = find_in_scope(c, node);
+    if (column != NULL)
+        return check_in_scope(c, column);
+    if (c->scope != NULL)
+        return output != NULL ? check_output(c, output) : no_column(c, node);
     node->column = hac_schema_find(c->schema, node->name, node->n_name);
     if (node->column >= 0) {
         node->type = c->schema->fields[node->column].type;

@@ -10,6 +10,8 @@
 typedef struct hac_checker {
     hac_parser *parser; /* for memory, errors and the limit on nodes */
     const hac_schema *schema;
+    const hac_item *scope; /* checked columns that names stand for, in place of the schema's; NULL: none */
+    size_t n_scope;
     const hac_item *outputs; /* outputs whose names can be used in the expression */
     size_t n_outputs;
     bool

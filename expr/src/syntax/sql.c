@@ -21,6 +21,8 @@ static const struct {
     [HAC_SQL_HAVING] = {"HAVING", "having", "having", false},
     [HAC_SQL_ORDER_BY] = {"ORDER BY", "order-by", "order", true},
     [HAC_SQL_LIMIT_BY] = {"LIMIT BY", "limit-by", NULL, false},
+    [HAC_SQL_WITH_SELECT] = {"SELECT of WITH", "with-select", NULL, false},
+    [HAC_SQL_WITH_WHERE] = {"WHERE of WITH", "with-where", NULL, false},
 };
 
 const char *hac_sql_clause_name(hac_sql_clause clause)
@@ -402,7 +404,10 @@ static bool check_rows_only(sql_parser *p)
     bool known = is_word(p, "from") || is_word(p, "where") || is_word(p, "union");
     if (p->inside && begins_clause(p) && !known)
         return fail_here(
-            p, "the SELECT of WITH has only *, FROM, WHERE and UNION ALL; write the rest behind it");
+            p,
+            "the SELECT of WITH computes columns and chooses rows: it has FROM, WHERE and UNION ALL, and no "
+            "groups and order; write these behind it, or write its result with -o PART.parquet and query "
+            "that");
     return true;
 }
 
@@ -434,6 +439,8 @@ static bool take_distinct(sql_parser *p)
 {
     if (is_word(p, "distinct") && hac_token_is_word(&p->next, "on"))
         return fail_here(p, "there is no DISTINCT ON; write GROUP BY a with arg_min(b, c)");
+    if (is_word(p, "distinct") && p->inside)
+        return fail_here(p, "DISTINCT goes behind WITH: WITH t AS (SELECT …) SELECT DISTINCT … FROM t");
     p->select->distinct = is_word(p, "distinct");
     return is_word(p, "distinct") || is_word(p, "all") ? advance(p) : true;
 }
@@ -454,7 +461,7 @@ static void drop_alias(const char *alias, char *text)
 static void drop_aliases(sql_parser *p)
 {
     const char *alias = p->alias != NULL || p->inside ? p->alias : p->with;
-    for (size_t i = 0; i < HAC_SQL_CLAUSES && alias != NULL; i++)
+    for (size_t i = 0; i < HAC_SQL_WITH_SELECT && alias != NULL; i++)
         if (p->select->clauses[i].text != NULL)
             drop_alias(alias, p->select->clauses[i].text);
     free(p->alias);
@@ -563,10 +570,24 @@ static bool take_symbol(sql_parser *p, const char *symbol, const char *expected)
     return is_symbol(p, symbol) ? advance(p) : unexpected(p, expected);
 }
 
-/* WITH t AS (SELECT * FROM 'file' WHERE …): the rows of the query's source. */
+/* The clauses of the SELECT of WITH make room for those of the other one. */
+static void keep_inner(sql_parser *p)
+{
+    hac_sql_text *texts = p->select->clauses, none = {.text = NULL};
+    bool rows_only = strcmp(texts[HAC_SQL_SELECT].text, "*") == 0;
+    if (rows_only) {
+        free(texts[HAC_SQL_SELECT].text);
+        p->inner_where = texts[HAC_SQL_WHERE];
+    } else {
+        texts[HAC_SQL_WITH_SELECT] = texts[HAC_SQL_SELECT];
+        texts[HAC_SQL_WITH_WHERE] = texts[HAC_SQL_WHERE];
+    }
+    texts[HAC_SQL_SELECT] = texts[HAC_SQL_WHERE] = none;
+}
+
+/* WITH t AS (SELECT … FROM 'file' WHERE …): the rows of the query's source. */
 static bool take_with(sql_parser *p)
 {
-    hac_sql_text *const select = &p->select->clauses[HAC_SQL_SELECT];
     if (!advance(p))
         return false;
     if (p->token.kind != HAC_TOKEN_NAME && p->token.kind != HAC_TOKEN_QUOTED)
@@ -581,17 +602,8 @@ static bool take_with(sql_parser *p)
     p->inside = false;
     if (is_symbol(p, ","))
         return fail_here(p, "WITH has one name; write other results with -o PART.parquet, and query these");
-    if (p->select->distinct || strcmp(select->text, "*") != 0) {
-        p->status = hac_fail(p->err, HAC_INVALID,
-                             "SQL: character %zu: the SELECT of WITH has only *, and chooses rows; compute "
-                             "columns behind it",
-                             select->character);
-        return false;
-    }
-    free(select->text);
-    p->inner_where = p->select->clauses[HAC_SQL_WHERE];
-    p->select->clauses[HAC_SQL_WHERE] = *select = (hac_sql_text){.text = NULL};
     p->select->union_character = 0;
+    keep_inner(p);
     return true;
 }
 

@@ -10,7 +10,7 @@
 /* The parts of a statement as one text: "select|where|group by|having|order by|limit by|limit …|sources". */
 static void describe(const hac_sql_select *s, hac_text *ret)
 {
-    for (size_t i = 0; i < HAC_SQL_CLAUSES; i++)
+    for (size_t i = 0; i < HAC_SQL_WITH_SELECT; i++)
         hac_text_addf(ret, "%s|", s->clauses[i].text != NULL ? s->clauses[i].text : "-");
     hac_text_add(ret, s->distinct ? "distinct " : "");
     if (s->limit != UINT64_MAX)
@@ -22,6 +22,9 @@ static void describe(const hac_sql_select *s, hac_text *ret)
     for (size_t i = 0; i < s->n_sources; i++)
         hac_text_addf(ret, "%s%s", i > 0 ? "," : "", s->sources[i]);
     hac_text_addf(ret, "%s%s", s->format != NULL ? " " : "", s->format != NULL ? s->format : "");
+    const hac_sql_text *with = &s->clauses[HAC_SQL_WITH_SELECT];
+    if (with[0].text != NULL)
+        hac_text_addf(ret, " with %s|%s", with[0].text, with[1].text != NULL ? with[1].text : "-");
 }
 
 static void statements(void **state)
@@ -48,6 +51,8 @@ static void statements(void **state)
          "sum(  a)|a > (1)|  b|-|-|-|f"},
         {"with \"t t\" as (select * from f x where x.a or b) select a from \"t t\" y where y.c",
          "a|(  a or b) and (  c)|-|-|-|-|f"},
+        {"WITH t AS (SELECT x.a * 2 AS b, * FROM 'f' x WHERE x.c) SELECT t.b FROM t WHERE t.b > 1",
+         "  b|  b > 1|-|-|-|-|f with   a * 2 AS b, *|  c"},
         {"WITH t AS (SELECT * FROM 'f' UNION ALL SELECT * FROM 'g') SELECT count(*) FROM t WHERE a LIMIT 2",
          "count(*)|a|-|-|-|-|limit 2 f,g"},
     };
@@ -92,10 +97,9 @@ static void errors(void **state)
         {"WITH t AS (FROM 'f') SELECT a FROM t UNION ALL SELECT a FROM t",
          "38: write UNION ALL inside of WITH"},
         {"WITH t (SELECT * FROM 'f') SELECT a FROM t", "8: expected AS (SELECT"},
-        {"WITH t AS (SELECT a FROM 'f') SELECT a FROM t", "19: the SELECT of WITH has only *"},
-        {"WITH t AS (SELECT DISTINCT * FROM 'f') FROM t", "28: the SELECT of WITH has only *"},
-        {"WITH t AS (SELECT * FROM 'f' LIMIT 1) FROM t", "30: the SELECT of WITH has only *, FROM, WHERE"},
-        {"WITH t AS (SELECT * FROM 'f' GROUP BY a) FROM t", "30: the SELECT of WITH has only *, FROM, WHERE"},
+        {"WITH t AS (SELECT DISTINCT * FROM 'f') FROM t", "19: DISTINCT goes behind WITH"},
+        {"WITH t AS (SELECT * FROM 'f' LIMIT 1) FROM t", "30: the SELECT of WITH computes columns"},
+        {"WITH t AS (SELECT a FROM 'f' GROUP BY a) FROM t", "30: the SELECT of WITH computes columns"},
         {"WITH t AS (SELECT * FROM 'f'), u AS (FROM 'g') FROM t", "30: WITH has one name"},
         {"WITH t AS (SELECT * FROM 'f') SELECT a FROM u", "45: behind WITH t AS"},
         {"WITH t AS (SELECT * FROM 'f') SELECT a FROM 't'", "45: behind WITH t AS"},

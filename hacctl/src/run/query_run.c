@@ -66,6 +66,7 @@ static hac_status convert(hac_cli *cli, hac_query_request *request, conversion *
     hac_wait wait;
     hac_query_options options = request->options;
     options.where = options.group_by = options.having = options.order_by = options.limit_by = NULL;
+    options.with_select = options.with_where = NULL;
     options.select = "*";
     options.distinct = 0;
     options.limit = options.limit_each = UINT64_MAX;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Items of lists and conditions, and the columns that they may name. */
+#include "base/suggest.h"
+#include "compile.h"
+
+hac_status hac_compile_check_condition(hac_compiler *c, const hac_node *node, const hac_expr_source *source)
+{
+    char type[HAC_VALUE_TYPE_NAME_MAX];
+    if (node->type.kind == HAC_KIND_BOOL || node->type.kind == HAC_KIND_NONE)
+        return HAC_OK;
+    return hac_expr_fail(source, 0, c->err, "a condition is true or false, and this is %s",
+                         hac_value_type_name(node->type, type));
+}
+
+hac_status hac_compile_check_item(hac_compiler *c, hac_item *item)
+{
+    if (c->scope != NULL && item->name == NULL && item->node->kind == HAC_NODE_COLUMN)
+        item->name = item->node->name; /* it may be another one in the source */
+    hac_node *node = hac_check(&c->checker, item->node);
+    if (node == NULL)
+        return c->parser.status;
+    if (node->type.kind == HAC_KIND_NONE)
+        return hac_expr_fail(item->source, item->first, c->err,
+                             "null has no type here; write cast(null as i64)");
+    item->node = node;
+    return HAC_OK;
+}
+
+const char *hac_compile_own_text(hac_compiler *c, const hac_item *item)
+{
+    if (item->node->kind == HAC_NODE_COLUMN)
+        return item->node->name;
+    char *name = hac_arena_alloc(&c->arena, HAC_FIELD_NAME_MAX);
+    if (name == NULL)
+        return NULL;
+    const char *text = item->source->text;
+    size_t used = 0, end = item->end;
+    char quote = '\0';
+    while (end > item->first && strchr(" \t\r\n\v\f", text[end - 1]) != NULL)
+        end--;
+    for (size_t i = item->first; i < end && used < HAC_FIELD_NAME_MAX - 1; i++) {
+        bool blank = quote == '\0' && strchr(" \t\r\n\v\f", text[i]) != NULL;
+        if (blank && used > 0 && name[used - 1] == ' ')
+            continue;
+        if (text[i] == quote)
+            quote = '\0';
+        else if (quote == '\0' && (text[i] == '"' || text[i] == '\''))
+            quote = text[i];
+        name[used++] = blank ? ' ' : text[i];
+    }
+    if (used == HAC_FIELD_NAME_MAX - 1) { /* do not cut in the middle of a character */
+        used -= 3;
+        while (used > 0 && ((unsigned char)name[used] & 0xc0) == 0x80)
+            used--;
+        memcpy(name + used, "...", 4);
+    }
+    return name;
+}
+
+bool hac_compile_has_column(const hac_compiler *c, const char *name)
+{
+    if (c->checker.scope == NULL)
+        return hac_schema_find(&c->schema, name, strlen(name)) >= 0;
+    for (size_t i = 0; i < c->checker.n_scope; i++)
+        if (strcmp(c->checker.scope[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *name_in_scope(const void *list, size_t i)
+{
+    return ((const hac_item *)list)[i].name;
+}
+
+static const char *list_columns(const hac_compiler *c, const char *name, char *ret)
+{
+    return c->checker.scope != NULL
+               ? hac_suggest_text(name, c->checker.scope, c->checker.n_scope, name_in_scope, ret)
+               : hac_suggest_text(name, &c->schema, c->schema.n_fields, hac_field_name, ret);
+}
+
+bool hac_compile_is_excluded(const hac_item *star, const char *name)
+{
+    for (size_t i = 0; i < star->n_excluded; i++)
+        if (strcmp(star->excluded[i], name) == 0)
+            return true;
+    return false;
+}
+
+hac_status hac_compile_check_excluded(hac_compiler *c, const hac_item *star)
+{
+    char there[HAC_SUGGEST_TEXT_MAX];
+    for (size_t i = 0; i < star->n_excluded; i++)
+        if (!hac_compile_has_column(c, star->excluded[i]))
+            return hac_expr_fail(star->source, star->first, c->err, "exclude: unknown column '%s'; %s",
+                                 star->excluded[i], list_columns(c, star->excluded[i], there));
+    return HAC_OK;
+}
