@@ -56,6 +56,9 @@ class PackageTest(SharedMachineTest):
     def tearDownClass(cls):
         import hac
         hac._connection.thread.connection = hac._connection.thread.last_job = None
+        if hac._future._pool is not None:  # its threads have connections
+            hac._future._pool.shutdown()
+            hac._future._pool = None
         gc.collect()
         for name, value in cls.before_settings.items():
             os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)

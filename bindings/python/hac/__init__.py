@@ -5,6 +5,7 @@
     keys = numpy.random.default_rng().integers(0, 1 << 32, 10_000_000, "uint32")
     hac.sort(keys)                     # a NumPy array: a view of what the devices wrote
     hac.argsort(keys)                  # the order, as indices
+    hac.sql("SELECT city, avg(price) FROM t GROUP BY city", t=frame).to_polars()
 
 docs/python.md of the project is the manual.
 """
@@ -12,10 +13,14 @@ from ._connection import DEVICES, WHY, ask as _ask, thread as _thread
 from ._errors import (CancelledError, Error, InvalidError, JobError, NoDaemonError, NoMemoryError, NotFoundError, RefusedError,
                       Status, UnsupportedError)
 from ._hac import version as __version__
+from ._future import Future, submit
+from ._query import query, sql
+from ._result import Result
 from ._sort import Column, argsort, empty, sort
 
-__all__ = ["CancelledError", "Column", "Error", "InvalidError", "JobError", "NoDaemonError", "NoMemoryError", "NotFoundError",
-           "RefusedError", "Status", "UnsupportedError", "argsort", "devices", "empty", "sort", "why"]
+__all__ = ["CancelledError", "Column", "Error", "Future", "InvalidError", "JobError", "NoDaemonError", "NoMemoryError", "NotFoundError",
+           "RefusedError", "Result", "Status", "UnsupportedError", "argsort", "devices", "empty", "query", "sort", "sql",
+           "submit", "why"]
 
 
 def devices() -> list:

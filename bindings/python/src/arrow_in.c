@@ -35,6 +35,16 @@ bool hacpy_array_of(PyObject *schema_capsule, PyObject *array_capsule, const str
 
 /* ---- streams ---- */
 
+bool hacpy_take_stream(PyObject *capsule, struct ArrowArrayStream *ret)
+{
+    struct ArrowArrayStream *stream = pointer_of(capsule, "arrow_array_stream");
+    if (stream == NULL || !check_released(stream->release != NULL, "Arrow stream"))
+        return false;
+    *ret = *stream;
+    stream->release = NULL;
+    return true;
+}
+
 void hacpy_batches_clear(hacpy_batches *batches)
 {
     for (size_t i = 0; i < batches->n; i++)
@@ -83,13 +93,11 @@ static hac_status read_all(struct ArrowArrayStream *stream, hacpy_batches *ret, 
 bool hacpy_read_stream(const hacpy_state *state, PyObject *capsule, hacpy_batches *ret)
 {
     *ret = (hacpy_batches){.n = 0};
-    struct ArrowArrayStream *stream = pointer_of(capsule, "arrow_array_stream");
-    if (stream == NULL || !check_released(stream->release != NULL, "Arrow stream"))
-        return false;
-    struct ArrowArrayStream own = *stream;
+    struct ArrowArrayStream own;
     hac_error err = HAC_ERROR_NONE;
     hac_status status;
-    stream->release = NULL; /* a stream can be read once */
+    if (!hacpy_take_stream(capsule, &own))
+        return false;
     Py_BEGIN_ALLOW_THREADS status = read_all(&own, ret, &err);
     own.release(&own);
     Py_END_ALLOW_THREADS if (status != HAC_OK) hacpy_raise(state, &err);

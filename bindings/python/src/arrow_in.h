@@ -10,6 +10,9 @@
 bool hacpy_array_of(PyObject *schema_capsule, PyObject *array_capsule, const struct ArrowSchema **ret_schema,
                     const struct ArrowArray **ret_array);
 
+/* Moves the stream out of its capsule, because a stream can be read once. False: an exception is pending. */
+bool hacpy_take_stream(PyObject *capsule, struct ArrowArrayStream *ret);
+
 /* All arrays of a stream. */
 typedef struct hacpy_batches {
     struct ArrowSchema schema; /* release NULL: none */

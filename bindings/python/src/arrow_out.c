@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 /* ---- arrays that any thread may release ---- */
 
 /* libhac's arrays must be released with the lock of their link. A wrapped array hands out the buffers of
@@ -282,4 +284,87 @@ PyObject *hacpy_export_stream(const hacpy_state *state, hacpy_held *held)
                                                                    .release = stream_release,
                                                                    .private_data = own};
     return capsule;
+}
+
+/* ---- buffers, for code that knows no Arrow ---- */
+
+/* Size of the values of a format; 0: bits, or strings. Results have no others. */
+static uint64_t value_bytes(const char *format)
+{
+    static const struct {
+        const char *prefix;
+        uint64_t bytes;
+    } sizes[] = {{"tdD", 4}, {"ts", 8}, {"d:", 16}, {"c", 1}, {"C", 1}, {"s", 2}, {"S", 2},
+                 {"i", 4},   {"I", 4},  {"l", 8},   {"L", 8}, {"f", 4}, {"g", 8}};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (strncmp(format, sizes[i].prefix, strlen(sizes[i].prefix)) == 0)
+            return sizes[i].bytes;
+    return 0;
+}
+
+/* Sizes of the buffers of a column of `rows` rows. False: the format is one that results do not have. */
+static bool buffer_sizes(const char *format, const struct ArrowArray *array, uint64_t ret[3])
+{
+    uint64_t rows = (uint64_t)array->length, bits = (rows + 7) / 8, size = value_bytes(format);
+    ret[0] = bits;
+    ret[1] = size > 0 ? rows * size : bits;
+    ret[2] = 0;
+    if (array->offset != 0 || array->n_buffers > 3 || strchr("uUzZ", format[0]) == NULL)
+        return array->offset == 0 && array->n_buffers == 2 && (size > 0 || strcmp(format, "b") == 0);
+    bool large = format[0] == 'U' || format[0] == 'Z';
+    ret[1] = (rows + 1) * (large ? 8 : 4);
+    if (large)
+        ret[2] = (uint64_t)((const int64_t *)array->buffers[1])[rows];
+    else
+        ret[2] = (uint64_t)((const int32_t *)array->buffers[1])[rows];
+    return true;
+}
+
+static PyObject *column_parts(const hacpy_state *state, hacpy_held *held, const struct ArrowSchema *schema,
+                              const struct ArrowArray *array)
+{
+    uint64_t sizes[3];
+    if (!buffer_sizes(schema->format, array, sizes)) {
+        PyErr_Format(PyExc_NotImplementedError, "column %s has Arrow format %s", schema->name,
+                     schema->format);
+        return NULL;
+    }
+    PyObject *buffers = PyTuple_New((Py_ssize_t)array->n_buffers);
+    for (int64_t i = 0; buffers != NULL && i < array->n_buffers; i++) {
+        const void *data = array->buffers[i];
+        PyObject *part = data != NULL ? hacpy_memory_part(state, held, data, sizes[i]) : Py_NewRef(Py_None);
+        if (part == NULL || PyTuple_SetItem(buffers, (Py_ssize_t)i, part) < 0)
+            Py_CLEAR(buffers);
+    }
+    return buffers != NULL
+               ? Py_BuildValue("ssLN", schema->name, schema->format, (long long)array->length, buffers)
+               : NULL;
+}
+
+PyObject *hacpy_export_parts(const hacpy_state *state, hacpy_held *held)
+{
+    struct ArrowSchema schema;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    hacpy_held *columns = hacpy_held_new(held->link);
+    if (columns == NULL)
+        return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS(void) hacpy_link_lock(held->link);
+    status = hac_job_export_arrow(held->job, &schema, &columns->array, &err);
+    hacpy_link_unlock(held->link);
+    Py_END_ALLOW_THREADS if (status != HAC_OK)
+    {
+        hacpy_held_unref(columns);
+        return hacpy_raise(state, &err);
+    }
+    const struct ArrowArray *array = &columns->array;
+    PyObject *list = PyList_New((Py_ssize_t)schema.n_children);
+    for (int64_t i = 0; list != NULL && i < schema.n_children; i++) {
+        PyObject *parts = column_parts(state, columns, schema.children[i], array->children[i]);
+        if (parts == NULL || PyList_SetItem(list, (Py_ssize_t)i, parts) < 0)
+            Py_CLEAR(list);
+    }
+    schema.release(&schema);
+    hacpy_held_unref(columns);
+    return list;
 }

@@ -16,4 +16,8 @@ PyObject *hacpy_export_array(const hacpy_state *state, hacpy_held *held);
  * is pending. */
 PyObject *hacpy_export_stream(const hacpy_state *state, hacpy_held *held);
 
+/* Returns a list with a tuple for each column of the result: its name, its Arrow format, the number of rows,
+ * and a tuple of its buffers, read-only memory objects or None. NULL: an exception is pending. */
+PyObject *hacpy_export_parts(const hacpy_state *state, hacpy_held *held);
+
 #endif

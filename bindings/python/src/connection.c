@@ -1,33 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hac._hac.Connection: a connection to hacd, with the calls that make memory and jobs. */
+/* The type hac._hac.Connection: connecting, memory, sorts, questions. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "arrow_in.h"
+#include "connection.h"
 #include "job.h"
 #include "memory.h"
 #include "options.h"
-
-typedef struct connection_object {
-    PyObject_HEAD hacpy_link *link;
-} connection_object;
-
-/* The state of the module, if the connection may be used. NULL: an exception is pending. */
-static hacpy_state *state_of(PyObject *object)
-{
-    hacpy_state *state = hacpy_state_of_object(object);
-    if (state == NULL || hacpy_link_is_ours(((connection_object *)object)->link))
-        return state;
-    const hac_error err = {HAC_INVALID, "this connection belongs to the process that was forked, and cannot "
-                                        "be used in the new one"};
-    hacpy_raise(state, &err);
-    return NULL;
-}
-
-static hacpy_link *link_of(PyObject *object)
-{
-    return ((connection_object *)object)->link;
-}
+#include "query.h"
 
 /* ---- life ---- */
 
@@ -53,7 +34,7 @@ static PyObject *connection_new(PyTypeObject *type, PyObject *args, PyObject *ke
         hac_client_free(client);
         return PyErr_NoMemory();
     }
-    connection_object *self = PyObject_New(connection_object, type);
+    hacpy_connection *self = PyObject_New(hacpy_connection, type);
     if (self == NULL)
         hacpy_link_unref(link);
     else
@@ -63,7 +44,7 @@ static PyObject *connection_new(PyTypeObject *type, PyObject *args, PyObject *ke
 
 static void connection_dealloc(PyObject *object)
 {
-    hacpy_link_unref(link_of(object));
+    hacpy_link_unref(hacpy_connection_link(object));
     hacpy_free_object(object);
 }
 
@@ -72,10 +53,10 @@ static void connection_dealloc(PyObject *object)
 static PyObject *connection_alloc(PyObject *object, PyObject *args)
 {
     unsigned long long bytes;
-    hacpy_state *state = state_of(object);
+    hacpy_state *state = hacpy_connection_state(object);
     if (state == NULL || !PyArg_ParseTuple(args, "K:alloc", &bytes))
         return NULL;
-    hacpy_held *held = hacpy_held_new(link_of(object));
+    hacpy_held *held = hacpy_held_new(hacpy_connection_link(object));
     hac_error err = HAC_ERROR_NONE;
     hac_status status;
     if (held == NULL)
@@ -136,7 +117,7 @@ static PyObject *submit_sort(PyObject *object, const hacpy_state *state, const s
 {
     hac_error err = HAC_ERROR_NONE;
     hac_status status;
-    hacpy_held *held = hacpy_held_new(link_of(object));
+    hacpy_held *held = hacpy_held_new(hacpy_connection_link(object));
     if (held == NULL) {
         hacpy_source_clear(source);
         return PyErr_NoMemory();
@@ -174,7 +155,7 @@ static PyObject *connection_sort_buffer(PyObject *object, PyObject *args)
     hac_sort_options options;
     hacpy_names names = {NULL};
     hacpy_source source = {.object = NULL};
-    hacpy_state *state = state_of(object);
+    hacpy_state *state = hacpy_connection_state(object);
     if (state == NULL || !PyArg_ParseTuple(args, "OO:sort_buffer", &keys, &dict) ||
         !hacpy_read_sort_options(dict, &options, &names))
         goto end;
@@ -203,7 +184,7 @@ static PyObject *connection_sort_arrow(PyObject *object, PyObject *args)
     hac_sort_options options;
     hacpy_names names = {NULL};
     sort_input input = {.batches = NULL};
-    hacpy_state *state = state_of(object);
+    hacpy_state *state = hacpy_connection_state(object);
     if (state != NULL && PyArg_ParseTuple(args, "OOO:sort_arrow", &first, &second, &dict) &&
         hacpy_array_of(first, second, &input.schema, &input.keys) &&
         hacpy_read_sort_options(dict, &options, &names)) {
@@ -220,7 +201,7 @@ static PyObject *connection_sort_stream(PyObject *object, PyObject *args)
     hac_sort_options options;
     hacpy_names names = {NULL};
     hacpy_batches batches = {.n = 0};
-    hacpy_state *state = state_of(object);
+    hacpy_state *state = hacpy_connection_state(object);
     if (state != NULL && PyArg_ParseTuple(args, "OO:sort_stream", &capsule, &dict) &&
         hacpy_read_sort_options(dict, &options, &names) && hacpy_read_stream(state, capsule, &batches)) {
         hacpy_source source = {.object = NULL};
@@ -248,10 +229,10 @@ static PyObject *connection_ask(PyObject *object, PyObject *args)
 {
     int topic, format = HAC_PLAN_JSON;
     unsigned long long job = 0;
-    hacpy_state *state = state_of(object);
+    hacpy_state *state = hacpy_connection_state(object);
     if (state == NULL || !PyArg_ParseTuple(args, "i|Ki:ask", &topic, &job, &format))
         return NULL;
-    hacpy_link *link = link_of(object);
+    hacpy_link *link = hacpy_connection_link(object);
     hac_error err = HAC_ERROR_NONE;
     hac_status status;
     char *text = NULL;
@@ -268,10 +249,10 @@ static PyObject *connection_explain_sort(PyObject *object, PyObject *args)
     PyObject *dict, *plan = NULL;
     hac_sort_options options;
     hacpy_names names = {NULL};
-    hacpy_state *state = state_of(object);
+    hacpy_state *state = hacpy_connection_state(object);
     if (state != NULL && PyArg_ParseTuple(args, "KO|i:explain_sort", &items, &dict, &format) &&
         hacpy_read_sort_options(dict, &options, &names)) {
-        hacpy_link *link = link_of(object);
+        hacpy_link *link = hacpy_connection_link(object);
         hac_error err = HAC_ERROR_NONE;
         hac_status status;
         char *text = NULL;
@@ -288,10 +269,10 @@ static PyObject *connection_explain_sort(PyObject *object, PyObject *args)
 static PyObject *connection_socket(PyObject *object, void *ignored)
 {
     (void)ignored;
-    if (state_of(object) == NULL)
+    if (hacpy_connection_state(object) == NULL)
         return NULL;
     PyObject *path;
-    hacpy_link *link = link_of(object);
+    hacpy_link *link = hacpy_connection_link(object);
     hac_client *client;
     Py_BEGIN_ALLOW_THREADS client = hacpy_link_lock(link);
     Py_END_ALLOW_THREADS path = PyUnicode_DecodeFSDefault(hac_client_socket(client));
@@ -302,7 +283,7 @@ static PyObject *connection_socket(PyObject *object, void *ignored)
 static PyObject *connection_usable(PyObject *object, void *ignored)
 {
     (void)ignored;
-    const hacpy_link *link = link_of(object);
+    const hacpy_link *link = hacpy_connection_link(object);
     return PyBool_FromLong(hacpy_link_is_ours(link) && !hacpy_link_is_broken(link));
 }
 
@@ -317,6 +298,22 @@ static PyMethodDef methods[] = {
      "gives."},
     {"sort_stream", connection_sort_stream, METH_VARARGS,
      "sort_stream(stream, options, /)\n--\n\nSubmits a sort of a column: what __arrow_c_stream__ gives."},
+    {"query_arrow", hacpy_query_arrow, METH_VARARGS,
+     "query_arrow(schema, array, options, sql, /)\n--\n\nSubmits a query of what __arrow_c_array__ gives."},
+    {"query_stream", hacpy_query_stream, METH_VARARGS,
+     "query_stream(stream, options, sql, /)\n--\n\nSubmits a query of what __arrow_c_stream__ gives."},
+    {"query_columns", hacpy_query_columns, METH_VARARGS,
+     "query_columns(columns, rows, options, sql, /)\n--\n\nSubmits a query of columns: tuples of a name, an "
+     "Arrow "
+     "format and a tuple of buffers, or of a name and the two capsules of __arrow_c_array__."},
+    {"query_files", hacpy_query_files, METH_VARARGS,
+     "query_files(fds, names, options, sql, /)\n--\n\nSubmits a query of regular files."},
+    {"query_splits", hacpy_query_splits, METH_VARARGS,
+     "query_splits(paths, stop_fd, options, sql, /)\n--\n\nRuns a query of any files, read by this process, "
+     "until "
+     "its end or until stop_fd is readable. A path of None is standard input."},
+    {"explain_query", hacpy_explain_query, METH_VARARGS,
+     "explain_query(sizes, fd, options, sql, format=1, /)\n--\n\nThe plan of a query that is not run."},
     {"ask", connection_ask, METH_VARARGS, "ask(topic, job=0, format=1, /)\n--\n\nThe text of a hac_topic."},
     {"explain_sort", connection_explain_sort, METH_VARARGS,
      "explain_sort(items, options, format=1, /)\n--\n\nThe plan of a sort that is not run."},
@@ -342,7 +339,7 @@ int hacpy_add_connection_type(PyObject *module, hacpy_state *state)
         {0, NULL},
     };
     static PyType_Spec spec = {.name = "hac._hac.Connection",
-                               .basicsize = sizeof(connection_object),
+                               .basicsize = sizeof(hacpy_connection),
                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                                .slots = slots};
     state->connection_type = hacpy_add_type(module, &spec);

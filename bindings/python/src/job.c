@@ -209,6 +209,15 @@ static PyObject *job_arrow_stream(PyObject *object, PyObject *ignored)
     return hacpy_export_stream(state, ((job_object *)object)->held);
 }
 
+static PyObject *job_parts(PyObject *object, PyObject *ignored)
+{
+    (void)ignored;
+    hacpy_state *state = hacpy_state_of_object(object);
+    if (state == NULL || !check_process(object) || !check_done(object))
+        return NULL;
+    return hacpy_export_parts(state, ((job_object *)object)->held);
+}
+
 static int job_get_buffer(PyObject *object, Py_buffer *view, int flags)
 {
     job_object *self = (job_object *)object;
@@ -256,6 +265,21 @@ static PyObject *job_assumed(PyObject *object, void *ignored)
     return PyUnicode_FromString(hac_job_assumed(((job_object *)object)->held->job));
 }
 
+static PyObject *job_columns(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    PyObject *list = check_process(object) ? PyList_New(0) : NULL;
+    const char *name, *type;
+    for (size_t i = 0; list != NULL && hac_job_column(((job_object *)object)->held->job, i, &name, &type);
+         i++) {
+        PyObject *pair = Py_BuildValue("ss", name, type);
+        if (pair == NULL || PyList_Append(list, pair) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
 static PyObject *job_done(PyObject *object, void *ignored)
 {
     (void)ignored;
@@ -270,6 +294,7 @@ static PyMethodDef methods[] = {
      "cancel()\n--\n\nRequests cancellation; a wait() then raises. From any thread."},
     {"arrow_array", job_arrow_array, METH_NOARGS, "arrow_array()\n--\n\nThe result: two capsules."},
     {"arrow_stream", job_arrow_stream, METH_NOARGS, "arrow_stream()\n--\n\nThe result: one capsule."},
+    {"parts", job_parts, METH_NOARGS, "parts()\n--\n\nThe columns of a query's result, as buffers."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -277,6 +302,7 @@ static PyGetSetDef members[] = {
     {"id", job_id, NULL, "The number that `hacctl show` takes; 0: not known yet.", NULL},
     {"text", job_text, NULL, "Remarks about the result.", NULL},
     {"assumed", job_assumed, NULL, "The columns whose types were inferred.", NULL},
+    {"columns", job_columns, NULL, "Names and types of a query's result.", NULL},
     {"done", job_done, NULL, "Whether wait() has returned True.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -16,10 +16,22 @@ struct hacpy_link {
     pid_t owner;
 };
 
+/* A thread may lock it again: an Arrow stream that a query reads may itself use hac. */
+static bool init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    if (pthread_mutexattr_init(&attributes) != 0)
+        return false;
+    bool good = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE) == 0 &&
+                pthread_mutex_init(lock, &attributes) == 0;
+    pthread_mutexattr_destroy(&attributes);
+    return good;
+}
+
 hacpy_link *hacpy_link_new(hac_client *client)
 {
     hacpy_link *link = calloc(1, sizeof(*link));
-    if (link == NULL || pthread_mutex_init(&link->lock, NULL) != 0) {
+    if (link == NULL || !init_lock(&link->lock)) {
         free(link);
         return NULL;
     }

@@ -5,6 +5,7 @@ typedef struct memory_object {
     PyObject_HEAD hacpy_held *held;
     void *data;
     Py_ssize_t bytes;
+    int read_only;
 } memory_object;
 
 PyObject *hacpy_memory_new(const hacpy_state *state, hacpy_held *held)
@@ -17,6 +18,19 @@ PyObject *hacpy_memory_new(const hacpy_state *state, hacpy_held *held)
     self->held = held;
     self->data = hac_buffer_data(held->buffer);
     self->bytes = (Py_ssize_t)hac_buffer_bytes(held->buffer);
+    self->read_only = 0;
+    return (PyObject *)self;
+}
+
+PyObject *hacpy_memory_part(const hacpy_state *state, hacpy_held *held, const void *data, uint64_t bytes)
+{
+    memory_object *self = PyObject_New(memory_object, state->memory_type);
+    if (self == NULL)
+        return NULL;
+    self->held = hacpy_held_ref(held);
+    self->data = (void *)(uintptr_t)data;
+    self->bytes = (Py_ssize_t)bytes;
+    self->read_only = 1;
     return (PyObject *)self;
 }
 
@@ -30,7 +44,7 @@ static void memory_dealloc(PyObject *object)
 static int memory_get_buffer(PyObject *object, Py_buffer *view, int flags)
 {
     memory_object *self = (memory_object *)object;
-    return PyBuffer_FillInfo(view, object, self->data, self->bytes, 0, flags);
+    return PyBuffer_FillInfo(view, object, self->data, self->bytes, self->read_only, flags);
 }
 
 int hacpy_add_memory_type(PyObject *module, hacpy_state *state)

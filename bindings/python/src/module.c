@@ -29,7 +29,8 @@ static int set_up(PyObject *module)
     state->error_of = PyObject_GetAttrString(errors, "error_of");
     Py_DECREF(errors);
     if (state->error_of == NULL || hacpy_add_connection_type(module, state) < 0 ||
-        hacpy_add_memory_type(module, state) < 0 || hacpy_add_job_type(module, state) < 0)
+        hacpy_add_memory_type(module, state) < 0 || hacpy_add_job_type(module, state) < 0 ||
+        hacpy_add_sql_type(module, state) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", hac_version());
 }
@@ -41,6 +42,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->connection_type);
     Py_VISIT(state->memory_type);
     Py_VISIT(state->job_type);
+    Py_VISIT(state->sql_type);
     return 0;
 }
 
@@ -51,6 +53,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->connection_type);
     Py_CLEAR(state->memory_type);
     Py_CLEAR(state->job_type);
+    Py_CLEAR(state->sql_type);
     return 0;
 }
 

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hac.sql and hac.query."""
+import glob
+import os
+import stat
+import threading
+from typing import Any, Dict, List, Optional, Union
+
+from . import _hac
+from ._connection import connection, finish, job_options, thread
+from ._errors import InvalidError, UnsupportedError
+from ._result import Result
+from ._table import columns_of_dict, columns_of_structured, is_array
+
+# <hac/query.h>: hac_input_format, hac_engine
+FORMATS = {"csv": 2, "tsv": 3, "jsonl": 4, "lines": 5, "words": 6, "kv": 7, "fixed": 8, "parquet": 9, "lengths": 10,
+           "typedbytes": 11}
+TEXT_WITH_TYPES = (FORMATS["csv"], FORMATS["tsv"], FORMATS["jsonl"])
+ENGINES = {"auto": 0, "host": 1, "device": 2}
+FIND_DELIMITER, FIND_HEADER = 1, 2
+FILES_MAX = 253
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
+
+
+# ---- options ----
+
+def _options(options: Dict[str, Any]) -> Dict[str, Any]:
+    """libhac's options from the arguments of hac.query and the dict of hac.sql, without those that are not set."""
+    known = {}
+    for name in ("select", "where", "group_by", "having", "order_by", "limit_by", "schema", "offset"):
+        value = options.pop(name, None)
+        if value is not None:
+            known[name] = _joined(value) if name != "offset" else value
+    limit = options.pop("limit", None)
+    if limit is not None:
+        known["limit_each" if "limit_by" in known else "limit"] = limit
+    if options.pop("distinct", False):
+        known["distinct"] = 1
+    engine = options.pop("engine", None)
+    if engine is not None:
+        known["engine"] = _word(ENGINES, engine, "engine")
+    form = options.pop("format", None)
+    if form is not None:
+        known["input_format"] = _word(FORMATS, form, "format")
+    known["input_options"] = {str(k): str(v) if not isinstance(v, bool) else str(v).lower()
+                              for k, v in (options.pop("input", None) or {}).items()}
+    known.update(job_options(**options))
+    return known
+
+
+def _joined(value: Any) -> str:
+    """Several expressions may be a list."""
+    return value if isinstance(value, str) else ", ".join(value)
+
+
+def _word(words: Dict[str, int], word: Any, what: str) -> int:
+    if word not in words:
+        raise InvalidError(f"{what} cannot be {word!r}; allowed: {', '.join(words)}")
+    return words[word]
+
+
+# ---- files ----
+
+def _files_of(place: str) -> List[Optional[str]]:
+    """The files that a name stands for: a file, a folder, a pattern; None: standard input."""
+    if place == "-":
+        return [None]
+    if os.path.isdir(place):
+        return _files_in(place)
+    if not os.path.exists(place) and glob.has_magic(place):
+        found = sorted(glob.glob(place))
+        if not found:
+            raise FileNotFoundError(f"no file matches {place}")
+        return [name for match in found for name in _files_of(match)]
+    return [place]
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+def _files_in(folder: str) -> List[Optional[str]]:
+    """The Parquet files of a folder and its subfolders; if there are none, all files."""
+    found: List[Optional[str]] = []
+    for path, folders, names in os.walk(folder, onerror=_fail):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        found += [os.path.join(path, name) for name in names if not name.startswith((".", "_"))]
+    found = sorted(name for name in found if os.path.isfile(name))  # type: ignore
+    parquet = [name for name in found if _format_of(name) == FORMATS["parquet"]]
+    if not found:
+        raise FileNotFoundError(f"there is no file in the folder {folder}")
+    return parquet or found
+
+
+def _begin(name: Optional[str]) -> bytes:
+    """The first bytes of a regular file."""
+    if name is None or not stat.S_ISREG(os.stat(name).st_mode):
+        return b""
+    with open(name, "rb") as file:
+        return file.read(4)
+
+
+def _format_of(name: Optional[str]) -> int:
+    if name is None:
+        return 0
+    return _hac.input_format_of(os.fspath(name)) or (FORMATS["parquet"] if _begin(name) == b"PAR1" else 0)
+
+
+def _choose_format(files: List[Optional[str]], options: Dict[str, Any]) -> int:
+    given = options.get("input_format", 0)
+    if given:
+        return given
+    found = {_format_of(name): name for name in reversed(files)}
+    if len(found) > 1:
+        first, other = list(found.values())[:2]
+        raise InvalidError(f"{first or 'standard input'} and {other or 'standard input'} have different formats: say which with "
+                           "format=")
+    form, name = next(iter(found.items()))
+    if not form:
+        raise InvalidError(f"how is {name or 'standard input'} to be read? Its name does not say: format= is one of "
+                           f"{', '.join(FORMATS)}")
+    return form
+
+
+def _read_here(files: List[Optional[str]], form: int) -> bool:
+    """Whether this process reads the files, and not hacd's executors: what is packed, what has no size, JSON, many files."""
+    if form == FORMATS["parquet"]:
+        return False
+    if len(files) > FILES_MAX or form == FORMATS["jsonl"] or None in files:
+        return True
+    return any(not stat.S_ISREG(os.stat(name).st_mode) or name.endswith((".gz", ".zst")) or  # type: ignore
+               (form not in (FORMATS["fixed"], FORMATS["lengths"]) and _begin(name).startswith(PACKED)) for name in files)
+
+
+class _Stopping:
+    """A job that this process feeds: cancel() makes libhac give up."""
+
+    def __init__(self, stop: int):
+        self.stop = stop
+
+    def cancel(self) -> None:
+        os.eventfd_write(self.stop, 1)
+
+
+def _run_splits(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+    """Reads the files in a thread, while this one takes signals."""
+    outcome: list = []
+    mine = connection()
+    names = tuple(None if name is None else os.fsencode(name) for name in files)
+    stopping = _Stopping(os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK))
+
+    def work() -> None:
+        try:
+            outcome.append(mine.query_splits(names, stopping.stop, options, sql))
+        except BaseException as error:
+            outcome.append(error)
+    worker = threading.Thread(target=work, name="hac reads", daemon=True)
+    task = thread.task
+    try:
+        if task is not None:
+            task.enter(stopping)
+        worker.start()
+        try:
+            while worker.is_alive():
+                worker.join(0.05)
+        except BaseException:
+            stopping.cancel()
+            worker.join()
+            raise
+    finally:
+        if task is not None:
+            task.leave()
+        os.close(stopping.stop)
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
+def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+    files = [name for place in places for name in _files_of(place)]
+    if not files:
+        raise InvalidError("no file is named")
+    form = options["input_format"] = _choose_format(files, options)
+    named = options["input_options"]
+    if form in TEXT_WITH_TYPES and "schema" not in options:
+        options["infer_schema"] = 1
+    options["find"] = (0 if "delimiter" in named else FIND_DELIMITER) | (0 if "header" in named else FIND_HEADER)
+    if _read_here(files, form):
+        return _run_splits(files, options, sql)
+    if len(files) > FILES_MAX:
+        raise InvalidError(f"{len(files)} Parquet files are too many for one query, which reads up to {FILES_MAX}: query parts "
+                           "of them")
+    fds = []
+    try:
+        for name in files:
+            fds.append(os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY))  # type: ignore
+        names = tuple(os.fsencode(name) for name in files)  # type: ignore
+        return connection().query_files(tuple(fds), names, options, sql)
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+# ---- tables ----
+
+def _is_place(table: Any) -> bool:
+    return isinstance(table, (str, os.PathLike))
+
+
+def _places(table: Any) -> Optional[List[str]]:
+    """The names of files, if the table is one name or a list of names."""
+    if _is_place(table):
+        return [os.fspath(table)]
+    if isinstance(table, (list, tuple)) and table and all(map(_is_place, table)):
+        return [os.fspath(place) for place in table]
+    return None
+
+
+def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+    places = _places(table)
+    if places is not None:
+        return _submit_files(places, options, sql)
+    for name in ("schema", "input_format"):
+        if name in options:
+            raise InvalidError(f"{'format' if name == 'input_format' else name}= is for files; a table has columns with types")
+    if options.pop("input_options"):
+        raise InvalidError("input= is for files; a table has columns with types")
+    if is_array(table):
+        if table.dtype.names is None:
+            raise UnsupportedError("a NumPy array is no table: give a dict of arrays, {'x': array}, or a structured array")
+        return connection().query_columns(*columns_of_structured(table), options, sql)
+    if isinstance(table, dict):
+        return connection().query_columns(*columns_of_dict(table), options, sql)
+    if hasattr(table, "__arrow_c_stream__"):
+        return connection().query_stream(table.__arrow_c_stream__(), options, sql)
+    if hasattr(table, "__arrow_c_array__"):
+        pair = table.__arrow_c_array__()
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"__arrow_c_array__ gave {type(pair).__name__}, not a pair of capsules")
+        return connection().query_arrow(*pair, options, sql)
+    hint = "; collect() it first" if type(table).__name__ == "LazyFrame" else ""
+    raise UnsupportedError(f"a {type(table).__name__} is no table: one is something with __arrow_c_stream__ (a frame of pandas or "
+                           f"polars, a pyarrow.Table, a DuckDB relation), a dict of arrays, or the name of a file{hint}")
+
+
+def sql(text: str, options: Optional[Dict[str, Any]] = None, /, **tables: Any) -> Result:
+    """The result of a SELECT statement (docs/sql.md) over tables, which are named by keywords, or over files.
+
+        hac.sql("SELECT city, sum(price) AS s FROM t GROUP BY city ORDER BY s DESC", t=frame)
+        hac.sql("SELECT count(*) FROM 'sales/*.parquet'")
+
+    A table is anything with `__arrow_c_stream__` or `__arrow_c_array__` (a frame of pandas or polars, a pyarrow.Table or
+    RecordBatchReader, a DuckDB relation, a hac.Result), a dict of NumPy arrays, a structured NumPy array, or the name of a file,
+    folder or pattern, or a list of names. A name behind FROM that is no keyword is a file. Tables are copied once, into memory
+    that the devices share, unless all of their columns lie in one array of hac.empty.
+
+    options: a dict of hac.query's options of files and of jobs: format, schema, input, engine, devices, priority, deadline,
+    memory_limit.
+
+    Raises InvalidError if the statement is wrong, with the character; UnsupportedError for types of columns that queries do
+    not have; JobError if an input cannot be read; OSError if a file cannot be opened.
+    """
+    statement = _hac.Sql(text)
+    given = dict(options or {})
+    refused = sorted(set(given) & {"select", "where", "group_by", "having", "order_by", "limit", "limit_by", "offset", "distinct"})
+    if refused:
+        raise InvalidError(f"{refused[0]} is said in the statement")
+    known = _options(given)
+    if statement.format:
+        known["input_format"] = statement.format
+    table = _table_of(statement, tables)
+    return Result(finish(_submit(table, known, statement)))
+
+
+def _table_of(statement: _hac.Sql, tables: Dict[str, Any]) -> Any:
+    sources = statement.sources
+    if len(sources) == 1 and sources[0] in tables:
+        return tables[sources[0]]
+    places: List[str] = []
+    for source in sources:
+        if source in tables:
+            named = _places(tables[source])
+            if named is None:
+                raise UnsupportedError(f"UNION ALL is of files; {source} is a table: concatenate the tables beforehand")
+            places += named
+        elif source.isidentifier() and not os.path.exists(source):
+            known = f"the tables are {', '.join(sorted(tables))}" if tables else f"give it as a keyword: hac.sql(…, {source}=table)"
+            raise InvalidError(f"FROM {source}: there is neither such a table nor such a file; {known}")
+        else:
+            places.append(source)
+    return places
+
+
+Texts = Union[str, List[str], None]
+
+
+def query(table: Any, *, select: Texts = None, where: Optional[str] = None, group_by: Texts = None, having: Optional[str] = None,
+          order_by: Texts = None, limit: Optional[int] = None, offset: Optional[int] = None, limit_by: Texts = None,
+          distinct: bool = False, format: Optional[str] = None, schema: Texts = None, input: Optional[Dict[str, Any]] = None,
+          engine: Optional[str] = None, **job: Any) -> Result:
+    """The result of a query of a table, in the language of docs/expressions.md.
+
+        hac.query(frame, where="qty > 1", group_by="city", select="sum(price) as s", order_by="s desc", limit=10)
+
+    table: as for hac.sql. With group_by, the keys of the groups come first in the result. `limit_by` makes `limit` that of each
+    group of rows with the same values. Several expressions may be a list.
+
+    Of files: `format` (csv, tsv, jsonl, lines, words, kv, fixed, parquet …), `schema` ("name:type,…"; without one the types are
+    found in the first records), `input` (options of the format by their names in docs/formats.md: {"delimiter": ";"}).
+    `engine`: auto, host or device. job: `devices`, `priority`, `deadline`, `memory_limit` as for hac.sort.
+
+    Raises what hac.sql raises.
+    """
+    given = dict(job, select=select, where=where, group_by=group_by, having=having, order_by=order_by, limit=limit, offset=offset,
+                 limit_by=limit_by, distinct=distinct, format=format, schema=schema, input=input, engine=engine)
+    return Result(finish(_submit(table, _options(given), None)))
