@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "admin/deferred_questions.h"
+#include "admin/job_parts.h"
 #include "admin/kernel_image.h"
 #include "admin/metrics_text.h"
 #include "admin/shutdown.h"
@@ -15,6 +16,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/type.h"
+#include "history/job_history.h"
 #include "jobs/job_clients.h"
 #include "kinds/job_calibrate.h"
 #include "kinds/job_ops.h"
@@ -397,21 +399,35 @@ static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Reque
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
 
-/* The job with that id, if it is this user's. Administrators see all jobs. */
-static hac_status find_job(const hac_session *session, uint64_t id, hacd_job **ret, hac_error *err)
+/* The job with that id, if it is in memory and this user's. Administrators see all jobs. 0: this user's
+ * newest job; of a run of a logic file the run. */
+static const hacd_job *look_up(const hac_session *session, uint64_t id)
 {
     hac_jobs *jobs = &server_of(session)->jobs;
-    hacd_job *job = hacd_job_find(jobs, id);
-    if (job == NULL && id >= jobs->next_id)
-        return hac_fail(
-            err, HAC_NOT_FOUND,
-            "there is no job %llu: this hacd never had a job of that number, and knows no jobs of a hacd "
-            "before it (--receipt keeps what a job did)",
-            (unsigned long long)id);
-    if (job == NULL || (job->user != session->user && !hac_user_is_administrator(session->user)))
-        return hac_fail(err, HAC_NOT_FOUND, "there is no job %llu; `hacctl jobs` lists yours",
+    const hacd_job *job = NULL, *run = NULL;
+    if (id != 0) {
+        job = hacd_job_find(jobs, id);
+        bool shown = job != NULL && (job->user == session->user || hac_user_is_administrator(session->user));
+        return shown ? job : NULL;
+    }
+    hac_list_for_each_back (job, &jobs->list, hacd_job, link) {
+        if (job->user != session->user)
+            continue;
+        run = hac_job_parts_run(job);
+        return run != NULL ? run : job;
+    }
+    return NULL;
+}
+
+/* A job that requests can still do something with. */
+static hac_status find_job(const hac_session *session, uint64_t id, hacd_job **ret, hac_error *err)
+{
+    if (id == 0 || look_up(session, id) == NULL)
+        return hac_fail(err, HAC_NOT_FOUND,
+                        "there is no job %llu of yours that hacd still has at hand; `hacctl jobs --all` also "
+                        "lists those that are only remembered",
                         (unsigned long long)id);
-    *ret = job;
+    *ret = hacd_job_find(&server_of(session)->jobs, id);
     return HAC_OK;
 }
 
@@ -450,8 +466,6 @@ static hac_status answer(const hac_session *session, const Hac__Client__Query *q
                          size_t *ret_bytes, hac_error *err)
 {
     const hac_server *server = server_of(session);
-    hacd_job *job = NULL;
-    hac_status status = HAC_OK;
     switch (query->topic) {
     case HAC__CLIENT__TOPIC__TOPIC_STATUS:
         return hac_status_json_status(server, session->user, ret, ret_bytes, err);
@@ -468,8 +482,23 @@ static hac_status answer(const hac_session *session, const Hac__Client__Query *q
     case HAC__CLIENT__TOPIC__TOPIC_PROBLEMS:
         return hac_status_json_problems(server, session->user, ret, ret_bytes, err);
     default:
-        status = find_job(session, query->job, &job, err);
-        return status == HAC_OK ? job_answer(server, job, query, ret, ret_bytes, err) : status;
+        return job_answer(server, look_up(session, query->job), query, ret, ret_bytes, err);
+    }
+}
+
+/* Whether the answer lies in the state directory. */
+static bool is_remembered(const hac_session *session, const Hac__Client__Query *query)
+{
+    switch (query->topic) {
+    case HAC__CLIENT__TOPIC__TOPIC_SHOW:
+    case HAC__CLIENT__TOPIC__TOPIC_WHY:
+    case HAC__CLIENT__TOPIC__TOPIC_RECEIPT:
+    case HAC__CLIENT__TOPIC__TOPIC_LOG:
+    case HAC__CLIENT__TOPIC__TOPIC_TRACE:
+    case HAC__CLIENT__TOPIC__TOPIC_PLAN:
+        return look_up(session, query->job) == NULL;
+    default:
+        return query->topic == HAC__CLIENT__TOPIC__TOPIC_ALL_JOBS;
     }
 }
 
@@ -484,6 +513,8 @@ static hac_status handle_query(hac_session *session, const Hac__Client__Request 
                          request->query->topic == HAC__CLIENT__TOPIC__TOPIC_TUNING;
     if (about_devices && hac_deferred_questions_add(server_of(session), session, request))
         return HAC_OK; /* answered when the devices' self-tests are done */
+    if (is_remembered(session, request->query))
+        return hac_job_history_ask(server_of(session), session, request->serial, request->query, err);
     hac_status status = answer(session, request->query, &text, &bytes, err);
     if (status == HAC_OK)
         hac_session_send_text(session, request->serial, text, bytes);

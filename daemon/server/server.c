@@ -15,6 +15,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "history/job_history.h"
+#include "history/job_store.h"
 #include "jobs/job_clients.h"
 #include "loop/blocking_work.h"
 #include "loop/channel.h"
@@ -98,6 +100,7 @@ static void on_tick(uv_timer_t *timer)
         if (hac_jobs_unfinished(&server->jobs) == 0)
             malloc_trim(0); /* many messages and jobs leave holes that malloc would keep */
     }
+    hac_job_store_save(server);
     if (hac_executors_starve(&server->executors))
         hac_pool_trim(&server->users, 0);
     hac_deferred_questions_answer(server, hac_requests_answer_query);
@@ -247,6 +250,7 @@ static void on_session_closed(hac_session *session)
     hac_reload_forget_session(server, session);
     hac_deferred_questions_forget_session(server, session);
     hac_plan_queue_forget_session(&server->plans, session);
+    hac_job_history_forget_session(server, session);
 }
 
 /* Gives each part what it needs of the others. */
@@ -306,6 +310,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     hac_list_init(&server->jobs.active);
     hac_list_init(&server->jobs.answering);
     hac_list_init(&server->deferred);
+    hac_list_init(&server->history);
     hac_list_init(&server->reload.waiters);
     hac_users_init(&server->users, nothing, &none, on_forget_buffer, server);
     server->users.discard = on_discard;
@@ -328,6 +333,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     init_executors(server);
     init_books(server);
     hac_model_store_read(server);
+    hac_job_store_open(server);
     return HAC_OK;
 }
 
@@ -371,6 +377,7 @@ static hac_status init_loop(hac_server *server, hac_error *err)
 static void deinit(hac_server *server)
 {
     hac_model_store_write_now(server);
+    hac_job_store_close(server);
     hacd_job *job = NULL;
     hac_list_for_each (job, &server->jobs.list, hacd_job, link)
         hacd_job_free(job);

@@ -533,9 +533,9 @@ static void test_plan_query(void **state)
 static void test_other_requests(void **state)
 {
     (void)state;
-    for (int topic = 0; topic <= 12; topic++)
+    for (int topic = 0; topic <= 13; topic++)
         GOOD(REQUEST(query, QUERY, query, c.query.topic = (Hac__Client__Topic)topic), 0);
-    BAD(REQUEST(query, QUERY, query, c.query.topic = 13), 0, "query: topic: 13 is not one of its values");
+    BAD(REQUEST(query, QUERY, query, c.query.topic = 14), 0, "query: topic: 14 is not one of its values");
     BAD(REQUEST(query, QUERY, query, c.query.topic = 99), 0, "query: topic: 99");
     GOOD(REQUEST(more_text, MORE_TEXT, more_text, (void)0), 0);
     BAD(REQUEST(more_text, MORE_TEXT, more_text, c.more_text.text = 0), 0, "more_text: text: is missing");

@@ -116,6 +116,9 @@ class Failpoints(MachineTest):
         "models.open": [("ENOSPC", "file", None)],
         "models.write": [("ENOSPC", "file", None), ("EINTR:1", "file", None), ("short", "file", None)],
         "models.rename": [("EIO", "file", None)],
+        "jobs.open": [("ENOSPC", "file", None)],
+        "jobs.write": [("ENOSPC", "file", None), ("EINTR:1", "file", None), ("short", "file", None)],
+        "jobs.rename": [("EIO", "file", None)],
         "client.connect": [("EACCES", "small", "connect")],
         "autostart.bind": [("EACCES:1", "small", "listen")],
         "autostart.pipe": [("EMFILE:1", "small", "start")],
@@ -196,7 +199,7 @@ class Failpoints(MachineTest):
             (machine.root / "state_home" / "hac" / "models").unlink(missing_ok=True)  # so that there is something to write
         switch.set(f"{point}={spec}")
         result = self.ask(machine, what)
-        if point.startswith("models."):  # models are written when hacd exits
+        if point.startswith(("models.", "jobs.")):  # they are written when hacd exits
             self.stop(machine)
         hits = switch.hits()
         switch.set("")

@@ -144,7 +144,9 @@ class Receipts(MachineTest):
         self.assertEqual(sorted(set(parts.values())), ["loads an input", "writes an output"])
         for part, does in parts.items():
             self.assertIn(f"It {does} of an opsplit run: `hacctl why {run['job']}`", m.good("why", part).decode())
-        self.assertIn(f"(part of job {run['job']})", m.good("jobs").decode())
+        lines = m.good("jobs").decode().splitlines()
+        at = next(i for i, line in enumerate(lines) if line.split()[0] == str(run["job"]))
+        self.assertEqual({int(line.split()[0]) for line in lines[at + 1:] if "└" in line}, set(parts))
         self.assertIn("SUB-OPERATOR", m.good("show", run["job"]).decode())
         self.assertIn("No kernels ran: CPUs run the host codelets", m.good("why", run["job"]).decode())
 

@@ -797,11 +797,13 @@ typedef enum hac_topic {
     HAC_TOPIC_MODELS = 9,    /* JSON */
     HAC_TOPIC_METRICS = 10,  /* OpenMetrics text */
     HAC_TOPIC_PROBLEMS = 11, /* JSON: what is wrong with this machine's set-up */
-    HAC_TOPIC_TUNING = 12    /* JSON: settings of the devices, and where each comes from */
+    HAC_TOPIC_TUNING = 12,   /* JSON: settings of the devices, and where each comes from */
+    HAC_TOPIC_ALL_JOBS = 13  /* JSON: as HAC_TOPIC_JOBS, with the ended jobs that are remembered */
 } hac_topic;
 
-/* Queries the daemon's state. `job` is 0 if the topic is not about a job. `format` is for HAC_TOPIC_PLAN.
- * *ret_text is malloc'ed and NUL-terminated. */
+/* Queries the daemon's state. `job` is 0 if the topic is not about a job; of a topic that is about one job, 0
+ * is the user's newest job. Of each user the last 1,000 ended jobs are remembered, also by the next daemon.
+ * `format` is for HAC_TOPIC_PLAN. *ret_text is malloc'ed and NUL-terminated. */
 HAC_API HAC_MUST_USE hac_status hac_client_query(hac_client *client, hac_topic topic, uint64_t job,
                                                  hac_plan_format format, char **ret_text, hac_error *err);
 

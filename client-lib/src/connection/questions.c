@@ -15,7 +15,7 @@ hac_status hac_client_call_text(hac_client *client, Hac__Client__Request *reques
 hac_status hac_client_query(hac_client *client, hac_topic topic, uint64_t job, hac_plan_format format,
                             char **ret_text, hac_error *err)
 {
-    if (topic > HAC_TOPIC_TUNING || format > HAC_PLAN_JSON)
+    if (topic > HAC_TOPIC_ALL_JOBS || format > HAC_PLAN_JSON)
         return hac_fail(err, HAC_INVALID, "topic %d or format %d does not exist", (int)topic, (int)format);
     Hac__Client__Query query = HAC__CLIENT__QUERY__INIT;
     query.topic = (Hac__Client__Topic)topic;

@@ -16,6 +16,10 @@ const hacd_job *hac_job_parts_run(const hacd_job *job);
 /* "loads an input" or "writes an output". */
 const char *hac_job_parts_role(const hacd_job *job);
 
+/* The record of `job` is saved for the first time: the records of the run that it is a part of, or of the
+ * inputs of the run that it is, were saved before they could name it, and are to be saved again. */
+void hac_job_parts_renew(hacd_job *job);
+
 /* Adds "parts", the other jobs of the run, if the job is the job of a run. */
 void hac_job_parts_print(const hacd_job *job, hac_text *text);
 

@@ -78,7 +78,9 @@ struct hac_server {
     hac_reload reload;
     struct hac_kernel_image_build *image; /* NULL: none is being built */
     hac_kernel_image_turn image_turn;
-    hac_link deferred; /* questions that wait for the devices' self-tests */
+    hac_link deferred;                /* questions that wait for the devices' self-tests */
+    struct hac_job_store *remembered; /* history/job_store.h; NULL: no memory for it */
+    hac_link history;                 /* questions about remembered jobs (history/job_history.h) */
 
     bool stopping, unlinked;
     uint64_t drain_deadline_ns, started_ns, models_saved_ns, trimmed_ns;

@@ -194,7 +194,7 @@ static double seconds_left(const hacd_job *job)
     return hac_seconds_since(job->started_ns) * (1 - fraction) / fraction;
 }
 
-static void add_job_members(hac_text *t, const hacd_job *job)
+static void add_job_members(hac_text *t, const hacd_job *job, uint64_t memory_bytes)
 {
     hac_json_unsigned(t, "id", job->id);
     hac_json_string(t, "flow", job->flow);
@@ -216,7 +216,7 @@ static void add_job_members(hac_text *t, const hacd_job *job)
         hac_json_number(t, "seconds_left", left);
     else
         hac_json_null(t, "seconds_left");
-    hac_json_unsigned(t, "memory_bytes", hacd_job_memory(job));
+    hac_json_unsigned(t, "memory_bytes", memory_bytes);
     hac_json_integer(t, "priority", job->priority);
     hac_json_bool(t, "detached", job->detached);
     hac_json_bool(t, "cancelling", job->cancelling && !hacd_job_ended(job));
@@ -234,6 +234,22 @@ static void add_job_members(hac_text *t, const hacd_job *job)
                     job->state == HAC_JOB_DONE || job->message[0] == '\0' ? NULL : job->message);
 }
 
+void hac_status_json_add_job(hac_text *text, const hacd_job *job)
+{
+    hac_json_open(text, NULL, '{');
+    add_job_members(text, job, hacd_job_memory(job));
+    hac_json_close(text, '}');
+}
+
+hac_status hac_status_json_line(const hacd_job *job, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    add_job_members(&t, job, 0);
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
 hac_status hac_status_json_jobs(const hac_server *server, const hac_user *viewer, char **ret,
                                 size_t *ret_bytes, hac_error *err)
 {
@@ -244,9 +260,7 @@ hac_status hac_status_json_jobs(const hac_server *server, const hac_user *viewer
     hac_list_for_each (job, &server->jobs.list, hacd_job, link) {
         if (job->user != viewer && !hac_user_is_administrator(viewer))
             continue;
-        hac_json_open(&t, NULL, '{');
-        add_job_members(&t, job);
-        hac_json_close(&t, '}');
+        hac_status_json_add_job(&t, job);
     }
     hac_json_close(&t, ']');
     hac_json_close(&t, '}');
@@ -338,7 +352,7 @@ hac_status hac_status_json_show(const hacd_job *job, char **ret, size_t *ret_byt
     char *plan = NULL;
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
-    add_job_members(&t, job);
+    add_job_members(&t, job, hacd_job_memory(job));
     hac_json_open(&t, "receipt", '{');
     add_receipt_members(&t, job);
     hac_json_close(&t, '}');

@@ -16,6 +16,11 @@ HAC_MUST_USE hac_status hac_status_json_devices(const struct hac_server *server,
 /* `viewer`: only this user's jobs are shown; administrators see all. */
 HAC_MUST_USE hac_status hac_status_json_jobs(const struct hac_server *server, const hac_user *viewer,
                                              char **ret, size_t *ret_bytes, hac_error *err);
+/* Adds a job as it stands in the list of jobs. */
+void hac_status_json_add_job(hac_text *text, const hacd_job *job);
+/* The same of a job that has ended, to be remembered when it holds nothing any more. */
+HAC_MUST_USE hac_status hac_status_json_line(const hacd_job *job, char **ret, size_t *ret_bytes,
+                                             hac_error *err);
 HAC_MUST_USE hac_status hac_status_json_show(const hacd_job *job, char **ret, size_t *ret_bytes,
                                              hac_error *err);
 HAC_MUST_USE hac_status hac_status_json_why(const struct hac_server *server, const hacd_job *job, char **ret,

@@ -15,6 +15,7 @@
 /* records of ended jobs that are kept although their clients have heard of the end */
 #define ENDED_MAX           512
 #define LEFT_MAX            1024 /* records of detached jobs, whose clients may still ask how they ended */
+#define UNSAVED_MAX         2048 /* so many records of ended jobs may wait in memory until they are saved */
 #define EXPIRE_STEP         128
 #define KEPT_PLAN_TASKS_MAX 4096 /* larger plans are dropped when their job has ended */
 
@@ -490,6 +491,7 @@ void hacd_job_finish(hacd_job *job, hac_job_state state, hac_status code, const 
     job->code = code;
     memcpy(job->message, text, sizeof job->message);
     job->ended_ns = hac_now_ns();
+    job->unsaved = true;
     count_end(job);
     keep_result(job);
     hac_list_remove(&job->turn);
@@ -591,7 +593,8 @@ void hac_jobs_expire(hac_jobs *jobs)
         bool old = job->owner == NULL && (double)(now - job->ended_ns) * 1e-9 > jobs->result_expiry;
         /* one user's many records do not push out another user's */
         bool many = (uint64_t)job->user->ended_jobs * n_users > ENDED_MAX;
-        bool spare = many && !holds_result(job) && excess[is_left(job)] > 0;
+        bool spare = many && !holds_result(job) && excess[is_left(job)] > 0 &&
+                     (!job->unsaved || jobs->n_ended > UNSAVED_MAX);
         if (spare)
             excess[is_left(job)]--;
         if (old || spare)

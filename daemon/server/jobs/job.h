@@ -228,6 +228,8 @@ struct hacd_job {
     uint64_t build_started_ns; /* when it began to wait for kernels; 0: it does not wait */
     double build_seconds;      /* how long it waited for kernels */
     bool released;             /* its result was fetched and released, or has expired */
+    bool unsaved;              /* has ended, and its record is to be saved (history/job_store.h) */
+    bool saved;                /* its record was saved before */
 
     /* The result. */
     uint8_t *result_data;

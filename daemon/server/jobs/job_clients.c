@@ -216,6 +216,7 @@ static void end_output(hacd_job *job, const hac_error *failure)
     }
     if (!hacd_job_ended(job))
         return;
+    job->unsaved = true;
     report_end(job);
     answer_waiters(job);
 }

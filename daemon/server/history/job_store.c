@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "admin/job_parts.h"
+#include "admin/state.h"
+#include "admin/status_json.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "job_record.h"
+#include "loop/blocking_work.h"
+
+/* How long the loop may make records at each of its four ticks a second. */
+#define BUSY_NS 2500000u
+#define IDLE_NS 10000000u
+/* Records that wait to be written. */
+#define BATCH_RECORDS_MAX 1024u
+#define BATCH_BYTES_MAX   (8u << 20)
+/* Larger plans and traces take too long to print on the loop; they do not fit into a record anyhow. */
+#define PLAN_TASKS_MAX    1024u
+#define TRACE_RECORDS_MAX 2048u
+
+typedef struct saved_record {
+    hac_job_account account;
+    uint64_t id;
+    char *bytes;
+    size_t n;
+} saved_record;
+
+struct hac_job_store {
+    hac_server *server;
+    int lock; /* -1: not taken yet */
+    saved_record *batch;
+    size_t n_batch, batch_bytes;
+    uint64_t next; /* number of the next job, as it stands in the file */
+    /* While `writing`, the thread pool has all that is above, and the following. */
+    bool writing;
+    uv_work_t work;
+    uint64_t put_next; /* to be written */
+    uint64_t last;     /* the largest number found when the lock was taken */
+    size_t n_written;
+    int errnum;
+    bool failed; /* the last write failed */
+};
+
+hac_job_account hac_job_store_account(const hac_user *user)
+{
+    return (hac_job_account){user->uid, user->administers};
+}
+
+/* ---- on the thread pool ------------------------------------------------------------------------------- */
+
+static void trim_accounts(hac_job_store *store)
+{
+    const char *folder = store->server->options.state_directory;
+    for (size_t i = 0; i < store->n_written; i++) {
+        const hac_job_account a = store->batch[i].account;
+        bool again = false;
+        for (size_t before = 0; before < i && !again; before++)
+            again = store->batch[before].account.uid == a.uid &&
+                    store->batch[before].account.administers == a.administers;
+        if (!again)
+            hac_job_files_trim(folder, a);
+    }
+}
+
+static void take_lock(hac_job_store *store)
+{
+    store->lock = hac_job_files_lock(store->server->options.state_directory);
+    store->errnum = store->lock < 0 ? errno : 0;
+    store->last = hac_job_files_last(store->server->options.state_directory);
+    if (store->last + 1 > store->put_next)
+        store->put_next = store->last + 1;
+}
+
+static void write_batch(uv_work_t *work)
+{
+    hac_job_store *store = hac_container_of(work, hac_job_store, work);
+    store->n_written = 0;
+    store->errnum = 0;
+    if (store->lock < 0)
+        take_lock(store);
+    while (store->errnum == 0 && store->n_written < store->n_batch) {
+        const saved_record *r = &store->batch[store->n_written];
+        store->errnum =
+            hac_job_files_write(store->server->options.state_directory, r->account, r->id, r->bytes, r->n);
+        store->n_written += store->errnum == 0;
+    }
+    if (store->lock >= 0 && store->put_next != store->next) {
+        hac_job_files_put_next(store->lock, store->put_next);
+        store->next = store->put_next;
+    }
+    trim_accounts(store);
+}
+
+/* ---- on the loop -------------------------------------------------------------------------------------- */
+
+static void drop_records(hac_job_store *store, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        store->batch_bytes -= store->batch[i].n;
+        free(store->batch[i].bytes);
+    }
+    store->n_batch -= n;
+    if (n > 0 && store->n_batch > 0)
+        memmove(store->batch, store->batch + n, store->n_batch * sizeof *store->batch);
+}
+
+static void end_batch(hac_job_store *store)
+{
+    hac_server *server = store->server;
+    bool failed = store->errnum != 0;
+    if (failed && !store->failed)
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_STATE, NULL,
+                       "cannot write %s/jobs: %s; ended jobs are remembered when it can be written again",
+                       server->options.state_directory,
+                       store->errnum == EWOULDBLOCK ? "another hacd writes there" : strerror(store->errnum));
+    store->failed = failed;
+    drop_records(store, store->n_written);
+    if (store->last >= server->jobs.next_id)
+        server->jobs.next_id = store->last + 1;
+    store->last = 0;
+}
+
+static void batch_written(uv_work_t *work, int status)
+{
+    hac_job_store *store = hac_container_of(work, hac_job_store, work);
+    store->writing = false;
+    if (status != 0) {
+        store->n_written = 0;
+        store->errnum = ECANCELED;
+    }
+    end_batch(store);
+}
+
+static void put(hac_job_record *record, hac_record_part part, const char *text)
+{
+    record->parts[part].text = text;
+    record->parts[part].bytes = text != NULL ? strlen(text) : 0;
+}
+
+/* The answers about the job. What cannot be made is left out. */
+static void make_record(const hac_server *server, const hacd_job *job, hac_text *ret)
+{
+    hac_autofree char *line = NULL, *receipt = NULL, *why = NULL, *plan = NULL, *json = NULL, *trace = NULL;
+    size_t bytes = 0;
+    char name[32];
+    hac_job_record record = {.id = job->id};
+    snprintf(name, sizeof name, "job %llu", (unsigned long long)job->id);
+    bool small = job->plan != NULL && job->plan->n_tasks <= PLAN_TASKS_MAX;
+    if (hac_status_json_line(job, &line, &bytes, NULL) == HAC_OK)
+        put(&record, HAC_RECORD_LINE, line);
+    if (hac_status_json_receipt(job, &receipt, &bytes, NULL) == HAC_OK)
+        put(&record, HAC_RECORD_RECEIPT, receipt);
+    if (hac_status_json_why(server, job, &why, &bytes, NULL) == HAC_OK)
+        put(&record, HAC_RECORD_WHY, why);
+    put(&record, HAC_RECORD_LOG, job->log.data);
+    if (small && hac_plan_to_text(job->plan, &plan, NULL) == HAC_OK)
+        put(&record, HAC_RECORD_PLAN, plan);
+    if (small && hac_plan_to_json(job->plan, &json, NULL) == HAC_OK)
+        put(&record, HAC_RECORD_PLAN_JSON, json);
+    if (small && job->run.n_records <= TRACE_RECORDS_MAX && hacd_job_trace(job, name, &trace, NULL) == HAC_OK)
+        put(&record, HAC_RECORD_TRACE, trace);
+    hac_job_record_write(&record, ret);
+}
+
+static bool reserve(hac_job_store *store)
+{
+    if (store->batch == NULL)
+        store->batch = calloc(BATCH_RECORDS_MAX, sizeof *store->batch);
+    return store->batch != NULL && store->n_batch < BATCH_RECORDS_MAX && store->batch_bytes < BATCH_BYTES_MAX;
+}
+
+/* Returns false if there is no memory for the record now. */
+static bool add_record(hac_job_store *store, hacd_job *job)
+{
+    hac_text text = HAC_TEXT_NONE;
+    saved_record record = {hac_job_store_account(job->user), job->id, NULL, 0};
+    if (!reserve(store))
+        return false;
+    make_record(store->server, job, &text);
+    if (hac_text_finish(&text, &record.bytes, &record.n, NULL) != HAC_OK)
+        return false;
+    store->batch[store->n_batch++] = record;
+    store->batch_bytes += record.n;
+    job->unsaved = false;
+    if (!job->saved)
+        hac_job_parts_renew(job);
+    job->saved = true;
+    return true;
+}
+
+/* Makes records, the oldest job's first, until the time is up. Returns whether there may be more. */
+static bool add_records(hac_job_store *store, uint64_t until_ns)
+{
+    hacd_job *job = NULL;
+    hac_list_for_each (job, &store->server->jobs.list, hacd_job, link) {
+        if (!job->unsaved || !hacd_job_ended_for_all(job))
+            continue;
+        if (!add_record(store, job) || hac_now_ns() > until_ns)
+            return true;
+    }
+    return false;
+}
+
+void hac_job_store_open(hac_server *server)
+{
+    hac_job_store *store = calloc(1, sizeof *store);
+    server->remembered = store;
+    if (store == NULL)
+        return;
+    store->server = server;
+    store->lock = -1;
+    store->put_next = 1;
+    take_lock(store);
+    server->jobs.next_id = store->put_next;
+    store->last = 0;
+}
+
+void hac_job_store_save(hac_server *server)
+{
+    hac_job_store *store = server->remembered;
+    if (store == NULL || store->writing)
+        return;
+    bool idle = hac_jobs_unfinished(&server->jobs) == 0;
+    (void)add_records(store, hac_now_ns() + (idle ? IDLE_NS : BUSY_NS));
+    bool numbers = store->lock >= 0 && server->jobs.next_id != store->next;
+    if (store->n_batch == 0 && !numbers)
+        return;
+    store->put_next = server->jobs.next_id;
+    store->writing = true;
+    int r = hac_blocking_work_queue(&server->loop, &store->work, write_batch, batch_written);
+    if (r != 0)
+        batch_written(&store->work, r);
+}
+
+void hac_job_store_close(hac_server *server)
+{
+    hac_job_store *store = server->remembered;
+    bool more = true;
+    if (store == NULL)
+        return;
+    while (more && store->errnum == 0) {
+        more = add_records(store, UINT64_MAX);
+        store->put_next = server->jobs.next_id;
+        if (store->n_batch == 0 && store->put_next == store->next)
+            break;
+        write_batch(&store->work);
+        end_batch(store);
+    }
+    drop_records(store, store->n_batch);
+    free(store->batch);
+    hac_close(store->lock);
+    free(store);
+    server->remembered = NULL;
+}
