@@ -174,7 +174,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --type --descending --argsort --raw --algorithm --scheme --fold --items --input-format --key --where --group-by --having --select --order-by --limit --offset --limit-by --distinct --engine --hot-keys --centroids --with --input --placement --threshold --components --kernels --parse --split-size --input-size --schema --infer --header --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --format --profiles --sample --hot-share --work-groups --work-items "$global"; elif ((after == 0)); then _hacctl_words query sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
         ;;
     jobs)
-        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        if [[ $cur == -* ]]; then _hacctl_words --all "$global"; fi
         ;;
     show)
         if [[ $cur == -* ]]; then _hacctl_words --receipt --format "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi

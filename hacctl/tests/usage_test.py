@@ -67,7 +67,7 @@ class Usage(Case):
         self.bad(2, "sort", "--desending", says="did you mean --descending?")
         self.bad(2, "jobs", "--type", "u32", says="jobs: unknown option --type")
         self.bad(2, "jobs", "extra", says="one argument too many")
-        self.bad(2, "show", says="too few arguments; usage: hacctl show JOB")
+        self.bad(2, "wait", says="too few arguments; usage: hacctl wait JOB")
         self.bad(2, "--socket", says="needs a value")
         self.assertNotIn("\x1b", self.bad(2, "a\nb\x1b[31m", says="unknown command 'a"))
 

@@ -164,7 +164,7 @@ hac_status hac_cli_job_id(const char *word, uint64_t *ret, hac_error *err)
     errno = 0;
     unsigned long long id = strtoull(word, &end, 10);
     if (*word < '0' || *word > '9' || *end != '\0' || errno != 0 || id == 0)
-        return hac_fail(err, HAC_INVALID, "'%.64s' is not a job id; `hacctl jobs` lists them", word);
+        return hac_fail(err, HAC_INVALID, "'%.64s' is not a job id; `hacctl jobs --all` lists them", word);
     *ret = id;
     return HAC_OK;
 }

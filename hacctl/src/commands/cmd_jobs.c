@@ -12,6 +12,6 @@ static void jobs_now(const cJSON *answer, hac_text *text)
 
 hac_status hac_cmd_jobs(hac_cli *cli, const hac_args *args, hac_error *err)
 {
-    (void)args;
-    return hac_list_topic(cli, HAC_TOPIC_JOBS, "the jobs", jobs_now, err);
+    hac_topic topic = hac_args_has(args, HAC_OPT_ALL) ? HAC_TOPIC_ALL_JOBS : HAC_TOPIC_JOBS;
+    return hac_list_topic(cli, topic, "the jobs", jobs_now, err);
 }

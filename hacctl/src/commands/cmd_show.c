@@ -8,6 +8,25 @@
 #include "report/report.h"
 #include "text/text_table.h"
 
+/* The job that the first word names; without a word the user's newest one. */
+static hac_status find_job(hac_cli *cli, const hac_args *args, uint64_t *ret, hac_error *err)
+{
+    hac_autofree char *answer = NULL;
+    hac_autojson cJSON *json = NULL;
+    if (args->n_words > 0)
+        return hac_cli_job_id(args->words[0], ret, err);
+    hac_status status = hac_cli_ask(cli, HAC_TOPIC_SHOW, 0, HAC_PLAN_JSON, &answer, err);
+    if (status == HAC_OK)
+        status = hac_json_parse_object(answer, "the job", &json, err);
+    if (status != HAC_OK)
+        return status;
+    double id = hac_json_get_number(json, "id");
+    if (!(id >= 1 && id < 1e15))
+        return hac_fail(err, HAC_FAILED, "the daemon does not say which job is the newest");
+    *ret = (uint64_t)id;
+    return HAC_OK;
+}
+
 /* Prints the job's fields, and below them the plan if the daemon still has it. */
 static hac_status show_text(hac_cli *cli, uint64_t job, hac_error *err)
 {
@@ -50,7 +69,7 @@ hac_status hac_cmd_show(hac_cli *cli, const hac_args *args, hac_error *err)
     hac_autofree char *answer = NULL;
     const char *receipt = args->values[HAC_OPT_RECEIPT];
     hac_form form = hac_cli_form(cli, args);
-    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    hac_status status = find_job(cli, args, &job, err);
     if (status != HAC_OK)
         return status;
     if (receipt != NULL) {
@@ -70,7 +89,7 @@ hac_status hac_cmd_why(hac_cli *cli, const hac_args *args, hac_error *err)
     uint64_t job;
     hac_autofree char *answer = NULL, *wrapped = NULL;
     hac_text text = HAC_TEXT_NONE;
-    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    hac_status status = find_job(cli, args, &job, err);
     if (status == HAC_OK)
         status = hac_cli_ask(cli, HAC_TOPIC_WHY, job, HAC_PLAN_TEXT, &answer, err);
     if (status != HAC_OK)
@@ -91,7 +110,7 @@ hac_status hac_cmd_trace(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     uint64_t job;
     hac_autofree char *answer = NULL;
-    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    hac_status status = find_job(cli, args, &job, err);
     if (status == HAC_OK)
         status = hac_cli_ask(cli, HAC_TOPIC_TRACE, job, HAC_PLAN_JSON, &answer, err);
     return status == HAC_OK ? hac_cli_print_to(args->values[HAC_OPT_OUTPUT], answer, err) : status;
@@ -133,7 +152,7 @@ hac_status hac_cmd_log(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     uint64_t job;
     hac_autofree char *answer = NULL;
-    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    hac_status status = find_job(cli, args, &job, err);
     if (status != HAC_OK)
         return status;
     if (hac_args_has(args, HAC_OPT_FOLLOW))

@@ -16,17 +16,64 @@ static const char *age(const cJSON *job, time_t now, char buffer[HAC_NUMBER_PRIN
     return hac_number_print_seconds(submitted > 0 ? fmax(0, floor((double)now - submitted)) : NAN, buffer);
 }
 
-/* "edges.txt (part of job 2)" */
-static void add_name(hac_text_table *table, const cJSON *job)
+static const cJSON *find_job(const cJSON *jobs, double id)
+{
+    const cJSON *job;
+    cJSON_ArrayForEach(job, jobs)
+    {
+        if (hac_json_get_number(job, "id") == id)
+            return job;
+    }
+    return NULL;
+}
+
+/* "└ edges.txt" below its run; "edges.txt (part of job 2)" if that run is not listed. */
+static void add_name(hac_text_table *table, const cJSON *job, bool under)
 {
     const char *name = hac_json_get_string(job, "name");
     double run = hac_json_get_number(job, "part_of");
-    if (!isfinite(run))
+    if (under)
+        hac_text_table_addf(table, "└ %s", name != NULL ? name : "");
+    else if (!isfinite(run))
         hac_text_table_add(table, name);
     else if (name == NULL || *name == '\0')
         hac_text_table_addf(table, "(part of job %.10g)", run);
     else
         hac_text_table_addf(table, "%s (part of job %.10g)", name, run);
+}
+
+/* `under`: a part of a run of a logic file, below the run's line. */
+static void add_job(hac_text_table *table, const cJSON *job, time_t now, bool under)
+{
+    char buffer[HAC_NUMBER_PRINT_MAX];
+    hac_autofree char *devices = hac_json_get_joined(job, "devices");
+    const cJSON *user = cJSON_GetObjectItemCaseSensitive(job, "user");
+    hac_text_table_add_whole(table, hac_json_get_number(job, "id"));
+    hac_text_table_add(table, hac_json_get_string(job, "state"));
+    hac_text_table_add(table, hac_json_get_string(job, "flow"));
+    hac_text_table_add(table, hac_number_print_count(hac_json_get_number(job, "items"), buffer));
+    hac_text_table_add(table, hac_json_get_string(job, "type"));
+    hac_text_table_add(table, age(job, now, buffer));
+    hac_text_table_add(table, hac_number_print_seconds(hac_json_get_number(job, "seconds"), buffer));
+    hac_text_table_add(table, hac_number_print_percent(hac_json_get_number(job, "fraction"), buffer));
+    if (cJSON_IsNumber(user))
+        hac_text_table_add_whole(table, user->valuedouble);
+    else
+        hac_text_table_add(table, hac_json_get_string(job, "user"));
+    hac_text_table_add(table, hac_json_get_string(job, "stage"));
+    hac_text_table_add(table, devices);
+    add_name(table, job, under);
+}
+
+static void add_parts(hac_text_table *table, const cJSON *jobs, const cJSON *run, time_t now)
+{
+    const cJSON *job;
+    double id = hac_json_get_number(run, "id");
+    cJSON_ArrayForEach(job, jobs)
+    {
+        if (hac_json_get_number(job, "part_of") == id)
+            add_job(table, job, now, true);
+    }
 }
 
 void hac_report_jobs(const cJSON *answer, time_t now, hac_text *text)
@@ -36,27 +83,16 @@ void hac_report_jobs(const cJSON *answer, time_t now, hac_text *text)
                                               {"TOOK", true},   {"DONE", true},     {"USER", false},
                                               {"STAGE", false}, {"DEVICES", false}, {"NAME", false}};
     hac_text_table table = HAC_TEXT_TABLE(columns);
-    const cJSON *job;
-    cJSON_ArrayForEach(job, hac_json_get_array(answer, "jobs"))
+    const cJSON *job, *jobs = hac_json_get_array(answer, "jobs");
+    cJSON_ArrayForEach(job, jobs)
     {
-        char buffer[HAC_NUMBER_PRINT_MAX];
-        hac_autofree char *devices = hac_json_get_joined(job, "devices");
-        const cJSON *user = cJSON_GetObjectItemCaseSensitive(job, "user");
-        hac_text_table_add_whole(&table, hac_json_get_number(job, "id"));
-        hac_text_table_add(&table, hac_json_get_string(job, "state"));
-        hac_text_table_add(&table, hac_json_get_string(job, "flow"));
-        hac_text_table_add(&table, hac_number_print_count(hac_json_get_number(job, "items"), buffer));
-        hac_text_table_add(&table, hac_json_get_string(job, "type"));
-        hac_text_table_add(&table, age(job, now, buffer));
-        hac_text_table_add(&table, hac_number_print_seconds(hac_json_get_number(job, "seconds"), buffer));
-        hac_text_table_add(&table, hac_number_print_percent(hac_json_get_number(job, "fraction"), buffer));
-        if (cJSON_IsNumber(user))
-            hac_text_table_add_whole(&table, user->valuedouble);
-        else
-            hac_text_table_add(&table, hac_json_get_string(job, "user"));
-        hac_text_table_add(&table, hac_json_get_string(job, "stage"));
-        hac_text_table_add(&table, devices);
-        add_name(&table, job);
+        double run = hac_json_get_number(job, "part_of");
+        if (isfinite(run) && find_job(jobs, run) != NULL)
+            continue;
+        add_job(&table, job, now, false);
+        const char *flow = hac_json_get_string(job, "flow");
+        if (flow != NULL && strcmp(flow, "opsplit") == 0)
+            add_parts(&table, jobs, job, now);
     }
     if (hac_text_table_rows(&table) == 0)
         hac_text_add(text, "no jobs\n");
