@@ -216,7 +216,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
         ;;
     completion)
-        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words bash; fi
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words bash fish zsh; fi
         ;;
     help)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; elif [[ $prev == parquet ]]; then _hacctl_words query convert inspect; else _hacctl_words "$commands"; fi

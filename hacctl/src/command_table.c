@@ -157,8 +157,9 @@ const hac_command hac_commands[] = {
      HAC_WORDS_NONE, hac_cmd_drain},
     {"version", "print the versions of hacctl and of the daemon", "", NULL, 0, 0, 0, HAC_WORDS_NONE,
      hac_cmd_version},
-    {"completion", "print the shell completion", "bash", "Use it with: source <(hacctl completion bash)", 0,
-     1, 1, HAC_WORDS_SHELL, hac_cmd_completion},
+    {"completion", "print the completion script of a shell", "bash|fish|zsh",
+     "Packages install the scripts. Without them: source <(hacctl completion bash)", 0, 1, 1, HAC_WORDS_SHELL,
+     hac_cmd_completion},
     {"help", "explain a command", "[COMMAND]", NULL, 0, 0, 2, HAC_WORDS_COMMAND, hac_cmd_help},
     {.name = NULL},
 };

@@ -5,9 +5,11 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import struct
 import subprocess
+import unittest
 from pathlib import Path
 
 from cli import COMMANDS, HERE, PROGRAM, Case, main, pack
@@ -162,10 +164,10 @@ class Usage(Case):
         self.bad(2, *simulate, self.path("."), says="bad.yaml:3")
 
     def test_completion(self):
-        script = self.good("completion", "bash")
-        self.assertEqual(script, (HERE.parent / "completion" / "hacctl.bash").read_bytes(),
-                         "make it anew with: hacctl completion bash > hacctl/completion/hacctl.bash")
-        self.bad(2, "completion", "fish", says="there is: bash")
+        for shell, name in (("bash", "hacctl.bash"), ("fish", "hacctl.fish"), ("zsh", "_hacctl")):
+            self.assertEqual(self.good("completion", shell), (HERE.parent / "completion" / name).read_bytes(),
+                             f"make it anew with: hacctl completion {shell} > hacctl/completion/{name}")
+        self.bad(2, "completion", "tcsh", says="there are: bash fish zsh")
 
     def test_manual_page(self):
         page = (HERE.parent.parent / "docs" / "man" / "hacctl.1").read_text()
@@ -212,6 +214,46 @@ class Usage(Case):
                              capture_output=True, check=True)
         self.assertEqual(out.stderr, b"")
         return out.stdout.decode().split()
+
+    CASES = [(("par",), ["parquet"]), (("parquet", ""), ["query", "convert", "inspect"]),
+             (("opsplit", ""), ["run", "check", "op", "subop"]), (("--json", "parquet", "i"), ["inspect"]),
+             (("parquet", "convert", "in", "--cod"), ["--codec"]), (("parquet", "convert", "in", "--codec", "z"), ["zstd"]),
+             (("s",), ["summarize", "sort", "splice", "simulate", "show"]), (("--socket", "sock", "ve"), ["version"]),
+             (("sort", "i"), ["in"]), (("sort", "in", "--ty"), ["--type"]), (("sort", "in", "--type", "u"), ["u32", "u64"]),
+             (("mapreduce", "word"), ["wordcount"]), (("completion", ""), ["bash", "fish", "zsh"]),
+             (("help", "doc"), ["doctor"]), (("query", "--hav"), ["--having"]), (("query", "--type"), [])]
+
+    def check_cases(self, complete):
+        for words, wanted in self.CASES:
+            self.assertEqual(sorted(complete(*words)), sorted(wanted), words)
+        self.assertEqual(sorted(complete("")), sorted({command.split()[0] for command in COMMANDS}))
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not there")
+    def test_completion_in_fish(self):
+        def complete(*words):
+            line = shlex.join(["hacctl", *words[:-1]]) + " " + words[-1]
+            out = subprocess.run(["fish", "--no-config", "-c", f"source {HERE.parent}/completion/hacctl.fish; complete -C '{line}'"],
+                                 cwd=self.folder, env=dict(self.environment, HOME=str(self.folder)), capture_output=True, check=True)
+            self.assertEqual(out.stderr, b"")
+            return [found.split("\t")[0] for found in out.stdout.decode().splitlines()]
+
+        self.check_cases(complete)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not there")
+    def test_completion_in_zsh(self):
+        """With what zsh's own functions would show."""
+        code = ("compadd() { [[ $1 == -a ]] && set -- ${(P)2} || shift; (($#)) && print -l -- $@ }; "
+                "_describe() { local name=$argv[-1] one; for one in ${(P)name}; do print -r -- ${one%%:*}; done }; _files() { print -l -- *(N) }; "
+                "compdef() { : }; words=(hacctl \"$@\"); CURRENT=$#words; "
+                f"fpath=({HERE.parent}/completion $fpath); autoload -U _hacctl; _hacctl; true")
+
+        def complete(*words):
+            out = subprocess.run(["zsh", "-f", "-c", code, "zsh", *words], cwd=self.folder, env=self.environment,
+                                 capture_output=True, check=True)
+            self.assertEqual(out.stderr, b"")
+            return [found for found in out.stdout.decode().splitlines() if found.startswith(words[-1])]
+
+        self.check_cases(complete)
 
     def test_completion_in_bash(self):
         self.assertEqual(self.complete(""), list(dict.fromkeys(command.split()[0] for command in COMMANDS)))
