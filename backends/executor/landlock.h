@@ -6,8 +6,7 @@
 
 #include <stdint.h>
 
-#define LL_CREATE_RULESET_VERSION 1u
-#define LL_RULE_PATH_BENEATH      1
+#define LL_RULE_PATH_BENEATH 1
 
 #define LL_EXECUTE    (1u << 0)
 #define LL_WRITE_FILE (1u << 1)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/landlock.h"
 #include "landlock.h"
 
 #ifndef PR_SET_MDWE
@@ -167,7 +168,7 @@ hac_status hac_sandbox_files(const char *const *readable, const char *const *wri
     *ret_missing = NULL;
     if (is_off())
         return HAC_OK;
-    int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LL_CREATE_RULESET_VERSION);
+    int abi = hac_landlock_version();
     if (abi < 1) {
         *ret_missing = "Landlock (file access rules)";
         return HAC_OK;

@@ -450,6 +450,12 @@ static const hac_key keys[] = {
      .help =
          "Address of the HTTP server for metrics (`/metrics`), without metrics by user (docs/metrics.md); "
          "under systemd this needs a drop-in"},
+    {.path = "share_without_landlock",
+     .type = HAC_KEY_BOOL,
+     .offset = FIELD(share_without_landlock),
+     .fallback = "false",
+     .help = "Serves several users at a time though the kernel has no Landlock, so that files of the "
+             "daemon's user keep executors of different users apart less well"},
 };
 
 static const hac_config_schema schema = {.keys = keys, .n_keys = COUNT(keys)};

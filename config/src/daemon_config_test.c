@@ -49,6 +49,7 @@ static void assert_defaults(hac_daemon_config c)
     assert_true(c.task_deadline_minimum == 10);
     assert_true(c.build_deadline == 600);
     assert_true(c.drain_deadline == 25);
+    assert_false(c.share_without_landlock);
     hac_daemon_config_clear(&c);
 }
 
@@ -307,7 +308,7 @@ static void test_shipped_lines(void **state)
         keys++;
     }
     fclose(in);
-    assert_int_equal(keys, 18);
+    assert_int_equal(keys, 19);
     assert_defaults(load(text));
 }
 

@@ -14,6 +14,7 @@
 #include "admin/shutdown.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/landlock.h"
 #include "base/log.h"
 #include "history/job_history.h"
 #include "history/job_store.h"
@@ -272,6 +273,7 @@ static void init_books(hac_server *server)
     s->closer = server->closer;
     s->metrics = &server->metrics;
     s->foreign_uid = hac_peer_foreign_uid();
+    s->has_landlock = hac_landlock_version() > 0;
     s->handle = hac_requests_handle;
     s->closed = on_session_closed;
     s->context = server;

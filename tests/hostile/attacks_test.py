@@ -38,7 +38,7 @@ def as_user(uid):
 class Service:
     """hacd as the machine's service: not private, as a user of its own."""
 
-    def __init__(self, test, config="", prefix=(), uid=SERVICE, name="hacd.sock"):
+    def __init__(self, test, config="", prefix=(), uid=SERVICE, name="hacd.sock", environment=None):
         self.machine = test.machine(ONE_DEVICE)
         self.root = self.machine.root
         self.socket = self.root / name
@@ -50,7 +50,7 @@ class Service:
                 os.chown(path, uid, uid)
         os.chmod(self.root, 0o755)
         environment = self.machine.environment | {"STATE_DIRECTORY": str(self.root / "state_home" / "hac"),
-                                                  "CACHE_DIRECTORY": str(self.root / "cache_home" / "hac")}
+                                                  "CACHE_DIRECTORY": str(self.root / "cache_home" / "hac"), **(environment or {})}
         self.log_file = open(self.root / "log", "w+", encoding="utf-8")
         test.addCleanup(self.log_file.close)
         self.process = subprocess.Popen([*prefix, *as_user(uid), LIBEXEC / "hacd", "--socket", self.socket, "--config",
@@ -637,6 +637,60 @@ class Identity(AttackTest):
                                   text=True, check=False, cwd="/", stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, 4, done)
             self.assertIn("is for administrators", done.stderr)
+
+
+class Walls(AttackTest):
+    """M4: without Landlock an executor that was taken over reaches more, so users do not share hacd unless it is configured."""
+    OFF = {"HAC_FAILPOINTS": "landlock.version=EOPNOTSUPP"}
+    SORT = wire.sort_inline("u32", bytes(4000))
+
+    def service(self, config="", environment=None):
+        if b"landlock.version" not in (LIBEXEC / "hacd").read_bytes():
+            self.skipTest("built without HAC_FAILPOINTS: NOT TESTED")
+        return Service(self, config, environment=self.OFF if environment is None else environment)
+
+    def check(self, service):
+        path = service.root / "admin.sock"
+        done = subprocess.run([HACCTL, "--socket", path, "doctor"], capture_output=True, text=True, check=False, cwd="/",
+                              stdin=subprocess.DEVNULL)
+        return next(line for line in done.stdout.splitlines() if "users kept apart" in line), done.stdout
+
+    def comes_in(self, service, uid):
+        try:
+            User(service, uid).connect().close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    def test_one_at_a_time(self):
+        service = self.service("executor_idle_timeout: 1s\n")
+        self.assertTrue(eventually(lambda: self.comes_in(service, VICTIM)))  # root has looked whether hacd listens
+        first = self.connect(service, VICTIM)
+        self.assertEqual(first.ask(wire.SUBMIT_SORT, self.SORT)[0], wire.R_DONE)
+        refused = User(service, ATTACKER).connect(greet=False)
+        self.assertIn(b"share_without_landlock: true", refused.receive()[2][2][0])
+        refused.close()
+        line, text = self.check(service)  # administrators come in
+        self.assertIn("one user at a time", text, line)
+        self.assertIn("this kernel has no Landlock: one user at a time is served", service.log())
+        first.close()
+        self.assertFalse(self.comes_in(service, ATTACKER))  # an executor is left
+        self.assertTrue(eventually(lambda: self.comes_in(service, ATTACKER), 20, 0.2))
+
+    def test_configured(self):
+        service = self.service("share_without_landlock: true\n")
+        for uid in (VICTIM, ATTACKER):
+            self.assertEqual(self.connect(service, uid).ask(wire.SUBMIT_SORT, self.SORT)[0], wire.R_DONE)
+        self.assertIn("share_without_landlock is set", service.log())
+        self.assertIn("share_without_landlock is set", self.check(service)[1])
+
+    def test_with_landlock(self):
+        service = self.service(environment={})
+        if "landlock-missing" in service.log():
+            self.skipTest("this kernel has no Landlock: NOT TESTED")
+        for uid in (VICTIM, ATTACKER):
+            self.assertEqual(self.connect(service, uid).ask(wire.SUBMIT_SORT, self.SORT)[0], wire.R_DONE)
+        self.assertIn("the kernel has Landlock", self.check(service)[1])
 
 
 class Administration(AttackTest):

@@ -52,6 +52,8 @@
       "models or settings cannot be written; they are kept in memory")                                       \
     X(STATE_DAMAGED, "state-damaged", "25b8953539964190b6dc229a4b0a2cb7",                                    \
       "what was kept of models is damaged and left out")                                                     \
+    X(NO_LANDLOCK, "landlock-missing", "eb9273126f754eeea308140cad1b59aa",                                   \
+      "the kernel has no Landlock, which keeps users apart")                                                 \
     X(HTTP, "metrics-http", "20d330bfcd1247e1b6bbf64e52e6f17d",                                              \
       "metrics over HTTP: where they are, or why not")                                                       \
     X(LEFT_OUT, "records-left-out", "79435164e51d438ebf745f66e5b80476",                                      \

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/landlock.h"
 #include "base/log.h"
 #include "executors/child_setup.h"
 #include "executors/device_tuning.h"
@@ -91,6 +92,13 @@ static void apply_config(hac_server *server)
     server->executors.hang_factor = server->config.task_deadline_factor;
     server->executors.idle_seconds = server->config.executor_idle_timeout;
     server->jobs.result_expiry = server->config.result_expiry;
+    if (!server->options.private_daemon && hac_landlock_version() == 0)
+        hac_log_record(
+            HAC_LOG_WARNING, HAC_EVENT_NO_LANDLOCK, NULL,
+            server->config.share_without_landlock
+                ? "this kernel has no Landlock, and share_without_landlock is set: users are kept apart "
+                  "by separate processes and seccomp alone"
+                : "this kernel has no Landlock: one user at a time is served");
     server->builders.deadline_seconds = server->config.build_deadline;
     hac_metrics_http_configure(server);
 }

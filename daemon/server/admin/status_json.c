@@ -662,6 +662,15 @@ hac_status hac_status_json_problems(const hac_server *server, const hac_user *vi
     add_check(&t, "state directory", state, server->options.state_directory, "it must be writable for hacd");
     bool cache = access(server->options.cache_directory, W_OK) == 0;
     add_check(&t, "cache directory", cache, server->options.cache_directory, "it must be writable for hacd");
+    if (!server->options.private_daemon) {
+        bool configured = server->config.share_without_landlock;
+        add_check(&t, "users kept apart", server->sessions.has_landlock,
+                  server->sessions.has_landlock ? "the kernel has Landlock"
+                  : configured ? "the kernel has no Landlock, and share_without_landlock is set"
+                               : "the kernel has no Landlock: one user at a time is served",
+                  "boot with `landlock` in `lsm=`, on Linux 5.13 or later; or set share_without_landlock in "
+                  "hacd.yaml if the users trust each other");
+    }
     if (server->http != NULL) {
         const char *problem = hac_metrics_http_problem(server);
         add_check(&t, "metrics over HTTP", problem == NULL, problem != NULL ? problem : "served",

@@ -154,6 +154,24 @@ static bool has_access(const hac_session *session)
     return hac_user_has_access(user) || hac_user_is_administrator(user);
 }
 
+/* Without Landlock, an executor that was taken over reaches the files of hacd's user, whom all executors run
+ * as. So no two users have executors at a time, unless the configuration accepts that. */
+static hac_status check_walls(const hac_session *session, hac_error *err)
+{
+    const hac_sessions *sessions = session->sessions;
+    const hac_user *other = NULL;
+    if (sessions->has_landlock || sessions->config->share_without_landlock || session->user->administers)
+        return HAC_OK;
+    hac_list_for_each (other, &sessions->users->list, hac_user, link)
+        if (other->uid != session->user->uid && other->references > other->ended_jobs && !other->administers)
+            return hac_fail(
+                err, HAC_REFUSED,
+                "this kernel has no Landlock, which keeps users apart, so hacd serves one user at a "
+                "time, and another one is there; `share_without_landlock: true` in hacd.yaml lets "
+                "users share the devices all the same");
+    return HAC_OK;
+}
+
 /* Counts the connection. An administrator is let in even with a limit of 0. */
 static hac_status admit(hac_session *session, hac_error *err)
 {
@@ -170,7 +188,9 @@ static hac_status admit(hac_session *session, hac_error *err)
                         user->uid);
     if (user->limits.connections == 0)
         user->limits.connections = ADMINISTRATOR_CONNECTIONS;
-    hac_status status = hac_user_charge(user, HAC_SLOT_CONNECTIONS, 1, err);
+    hac_status status = check_walls(session, err);
+    if (status == HAC_OK)
+        status = hac_user_charge(user, HAC_SLOT_CONNECTIONS, 1, err);
     session->counted = status == HAC_OK;
     return status;
 }

@@ -35,6 +35,7 @@ typedef struct hac_sessions {
     hac_deferred_close *closer;
     hac_metrics *metrics;
     uid_t foreign_uid;   /* hac_peer_foreign_uid(): nobody connects as this one */
+    bool has_landlock;   /* without it, one user at a time is served unless the configuration allows more */
     uint64_t n_accepted; /* connections so far */
     /* A request has arrived. `frame` holds its descriptors; the callee takes those that it keeps. */
     void (*handle)(hac_session *session, const Hac__Client__Request *request, hac_frame *frame);
