@@ -180,9 +180,14 @@ static void discard_done(uv_work_t *work, int status)
 static void on_discard(void *context, int fd)
 {
     hac_server *server = context;
+    if (server->stopping) {
+        /* No other user needs the pages any more. Clients keep what they have mapped: a program that goes on
+         * after hacd must not find zeros in place of a result. */
+        hac_close(fd);
+        return;
+    }
     discard_work *d = calloc(1, sizeof *d);
-    if (d == NULL || server->stopping) {
-        free(d);
+    if (d == NULL) {
         hac_pool_discard(fd);
         return;
     }
