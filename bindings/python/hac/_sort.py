@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hac.sort, hac.argsort, hac.empty."""
 import sys
-from typing import Any
+from typing import Any, Tuple
 
 from . import _hac
 from ._connection import connection, finish, job_options, thread
@@ -85,7 +85,7 @@ def empty(n: int, dtype="float64"):
         raise UnsupportedError(f"hac.empty: items of type {kind} have no fixed size in memory")
     if n < 0:
         raise ValueError(f"hac.empty: {n} items")
-    memory = connection().alloc(max(n * kind.itemsize, 1))
+    memory: Any = connection().alloc(max(n * kind.itemsize, 1))
     return numpy.frombuffer(memory, kind, n) if n else numpy.empty(0, kind)
 
 
@@ -128,7 +128,7 @@ def _submit_sort(a, what: str, options: dict):
                            f"__arrow_c_stream__), but {type(a).__name__}; numpy.asarray(a) makes an array")
 
 
-def _pair(capsules: Any) -> tuple:
+def _pair(capsules: Any) -> Tuple[object, object]:
     if not isinstance(capsules, tuple) or len(capsules) != 2:
         raise TypeError(f"__arrow_c_array__ gave {type(capsules).__name__}, not a pair of capsules")
     return capsules

@@ -290,33 +290,39 @@ static PyObject *connection_usable(PyObject *object, void *ignored)
 /* ---- the type ---- */
 
 static PyMethodDef methods[] = {
-    {"alloc", connection_alloc, METH_VARARGS, "alloc(bytes, /)\n--\n\nMemory of the pool."},
+    {"alloc", connection_alloc, METH_VARARGS, "alloc($self, bytes, /)\n--\n\nMemory of the pool."},
     {"sort_buffer", connection_sort_buffer, METH_VARARGS,
-     "sort_buffer(keys, options, /)\n--\n\nSubmits a sort of the items of a contiguous buffer."},
+     "sort_buffer($self, keys, options, /)\n--\n\nSubmits a sort of the items of a contiguous buffer."},
     {"sort_arrow", connection_sort_arrow, METH_VARARGS,
-     "sort_arrow(schema, array, options, /)\n--\n\nSubmits a sort of a column: what __arrow_c_array__ "
+     "sort_arrow($self, schema, array, options, /)\n--\n\nSubmits a sort of a column: what __arrow_c_array__ "
      "gives."},
     {"sort_stream", connection_sort_stream, METH_VARARGS,
-     "sort_stream(stream, options, /)\n--\n\nSubmits a sort of a column: what __arrow_c_stream__ gives."},
+     "sort_stream($self, stream, options, /)\n--\n\nSubmits a sort of a column: what __arrow_c_stream__ "
+     "gives."},
     {"query_arrow", hacpy_query_arrow, METH_VARARGS,
-     "query_arrow(schema, array, options, sql, /)\n--\n\nSubmits a query of what __arrow_c_array__ gives."},
+     "query_arrow($self, schema, array, options, sql, /)\n--\n\nSubmits a query of what __arrow_c_array__ "
+     "gives."},
     {"query_stream", hacpy_query_stream, METH_VARARGS,
-     "query_stream(stream, options, sql, /)\n--\n\nSubmits a query of what __arrow_c_stream__ gives."},
+     "query_stream($self, stream, options, sql, /)\n--\n\nSubmits a query of what __arrow_c_stream__ gives."},
     {"query_columns", hacpy_query_columns, METH_VARARGS,
-     "query_columns(columns, rows, options, sql, /)\n--\n\nSubmits a query of columns: tuples of a name, an "
+     "query_columns($self, columns, rows, options, sql, /)\n--\n\nSubmits a query of columns: tuples of a "
+     "name, an "
      "Arrow "
      "format and a tuple of buffers, or of a name and the two capsules of __arrow_c_array__."},
     {"query_files", hacpy_query_files, METH_VARARGS,
-     "query_files(fds, names, options, sql, /)\n--\n\nSubmits a query of regular files."},
+     "query_files($self, fds, names, options, sql, /)\n--\n\nSubmits a query of regular files."},
     {"query_splits", hacpy_query_splits, METH_VARARGS,
-     "query_splits(paths, stop_fd, options, sql, /)\n--\n\nRuns a query of any files, read by this process, "
+     "query_splits($self, paths, stop_fd, options, sql, /)\n--\n\nRuns a query of any files, read by this "
+     "process, "
      "until "
      "its end or until stop_fd is readable. A path of None is standard input."},
     {"explain_query", hacpy_explain_query, METH_VARARGS,
-     "explain_query(sizes, fd, options, sql, format=1, /)\n--\n\nThe plan of a query that is not run."},
-    {"ask", connection_ask, METH_VARARGS, "ask(topic, job=0, format=1, /)\n--\n\nThe text of a hac_topic."},
+     "explain_query($self, bytes, fd, options, sql, format=1, /)\n--\n\nThe plan of a query that is not "
+     "run."},
+    {"ask", connection_ask, METH_VARARGS,
+     "ask($self, topic, job=0, format=1, /)\n--\n\nThe text of a hac_topic."},
     {"explain_sort", connection_explain_sort, METH_VARARGS,
-     "explain_sort(items, options, format=1, /)\n--\n\nThe plan of a sort that is not run."},
+     "explain_sort($self, items, options, format=1, /)\n--\n\nThe plan of a sort that is not run."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -288,13 +288,14 @@ static PyObject *job_done(PyObject *object, void *ignored)
 
 static PyMethodDef methods[] = {
     {"wait", job_wait, METH_VARARGS,
-     "wait(timeout=None, /)\n--\n\nWaits for the end, at most so many seconds. True: the job is done. False: "
+     "wait($self, timeout=None, /)\n--\n\nWaits for the end, at most so many seconds. True: the job is done. "
+     "False: "
      "the time is up. Ctrl-C cancels the job. Raises the job's own error."},
     {"cancel", job_cancel, METH_NOARGS,
-     "cancel()\n--\n\nRequests cancellation; a wait() then raises. From any thread."},
-    {"arrow_array", job_arrow_array, METH_NOARGS, "arrow_array()\n--\n\nThe result: two capsules."},
-    {"arrow_stream", job_arrow_stream, METH_NOARGS, "arrow_stream()\n--\n\nThe result: one capsule."},
-    {"parts", job_parts, METH_NOARGS, "parts()\n--\n\nThe columns of a query's result, as buffers."},
+     "cancel($self)\n--\n\nRequests cancellation; a wait() then raises. From any thread."},
+    {"arrow_array", job_arrow_array, METH_NOARGS, "arrow_array($self)\n--\n\nThe result: two capsules."},
+    {"arrow_stream", job_arrow_stream, METH_NOARGS, "arrow_stream($self)\n--\n\nThe result: one capsule."},
+    {"parts", job_parts, METH_NOARGS, "parts($self)\n--\n\nThe columns of a query's result, as buffers."},
     {NULL, NULL, 0, NULL},
 };
 
