@@ -226,7 +226,7 @@ typedef struct exported_schema {
 } exported_schema;
 
 typedef struct exported_array {
-    hac_job *job; /* holds a reference */
+    hac_export export; /* comes first */
     const void *buffers[2];
 } exported_array;
 
@@ -240,8 +240,7 @@ static void release_schema(struct ArrowSchema *schema)
 static void release_array(struct ArrowArray *array)
 {
     exported_array *own = array->private_data;
-    hac_job_unref(own->job);
-    free(own);
+    hac_export_end(&own->export);
     array->private_data = NULL;
     array->release = NULL;
 }
@@ -254,7 +253,7 @@ static hac_status export_column(hac_job *job, const char *format, const void *va
     if (schema == NULL || array == NULL)
         return hac_fail_no_memory(err);
     snprintf(schema->format, sizeof(schema->format), "%s", format);
-    array->job = hac_job_ref(job);
+    hac_export_begin(&array->export, job);
     array->buffers[1] = values;
     *ret_schema = (struct ArrowSchema){
         .format = schema->format, .name = "", .release = release_schema, .private_data = schema};

@@ -5,8 +5,10 @@
  * sees a read beyond it and a second release. tests/integration/arrow_stream_test.py has the types.
  */
 #include "fake_daemon.h"
+#include "jobs/jobs.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -727,6 +729,64 @@ static void test_unread_results(void **state)
     hac_job_free(job);
 }
 
+static void *release_in_thread(void *array)
+{
+    struct ArrowArray *released = array;
+    released->release(released);
+    return NULL;
+}
+
+/* Other threads release results while this one uses the client. */
+static void test_released_by_threads(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    for (int round = 0; round < 20; round++) {
+        struct ArrowSchema schema;
+        struct ArrowArray arrays[THREADS];
+        pthread_t threads[THREADS];
+        for (int i = 0; i < THREADS; i++) {
+            hac_job *job = query_once(i);
+            assert_int_equal(hac_job_export_arrow(job, &schema, &arrays[i], NULL), HAC_OK);
+            schema.release(&schema);
+            hac_job_free(job);
+        }
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, release_in_thread, &arrays[i]), 0);
+        hac_job_free(query_once(3));
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(hac_client_dispatch(client, NULL), HAC_OK);
+    assert_true(TAILQ_EMPTY(&client->mappings.used));
+}
+
+/* Columns that are exported outlive the client: the connection ends with the last of them. */
+static void test_outlive_the_client(void **state)
+{
+    (void)state;
+    hac_client *first = client;
+    struct ArrowArrayStream stream, unread;
+    struct ArrowArray array;
+    size_t before = hac_test_open_descriptors();
+    client = fake_connect(the_daemon);
+    hac_job *job = query_once(9);
+    assert_int_equal(hac_job_export_arrow_stream(job, &stream, NULL), HAC_OK);
+    assert_int_equal(hac_job_export_arrow_stream(job, &unread, NULL), HAC_OK);
+    hac_job_free(job);
+    hac_client_free(client);
+    client = first;
+    assert_true(hac_test_open_descriptors() > before); /* hacd does not take the memory back yet */
+    unread.release(&unread);
+    assert_int_equal(stream.get_next(&stream, &array), 0);
+    stream.release(&stream);
+    hac_job_free(query_once(7));
+    assert_batch(&array, 0, 9);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, release_in_thread, &array), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0); /* teardown looks for an open socket */
+}
+
 /* Sorted keys, indices, and keys with payloads. */
 static void test_sorted(void **state)
 {
@@ -764,9 +824,16 @@ static void test_sorted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_batches),         TEST(test_failing_streams), TEST(test_wrong_queries),
-        TEST(test_hostile_batches), TEST(test_hostile_schemas), TEST(test_in_place),
-        TEST(test_results),         TEST(test_unread_results),  TEST(test_sorted)};
+    const struct CMUnitTest tests[] = {TEST(test_batches),
+                                       TEST(test_failing_streams),
+                                       TEST(test_wrong_queries),
+                                       TEST(test_hostile_batches),
+                                       TEST(test_hostile_schemas),
+                                       TEST(test_in_place),
+                                       TEST(test_results),
+                                       TEST(test_unread_results),
+                                       TEST(test_sorted),
+                                       TEST(test_released_by_threads),
+                                       TEST(test_outlive_the_client)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,7 @@ static void test_round_trip(void **state)
         array.release(&array);
         schema.release(&schema);
     }
+    assert_int_equal(hac_client_dispatch(client, NULL), HAC_OK); /* lets go of what was released */
     assert_true(TAILQ_EMPTY(&client->mappings.used));
 }
 

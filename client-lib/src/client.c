@@ -16,8 +16,7 @@ void hac_client_free(hac_client *client)
         job->progress = NULL;
         job->done = NULL;
     }
-    hac_client_break(client, HAC_NO_DAEMON, "the connection was closed");
-    hac_client_unref(client);
+    hac_exports_end_client(client);
 }
 
 const char *hac_client_socket(const hac_client *client)
@@ -36,6 +35,7 @@ hac_status hac_client_dispatch(hac_client *client, hac_error *err)
 {
     hac_status status = HAC_OK;
     hac_client_ref(client);
+    hac_exports_drain(client);
     /* Limits the number of frames, so that a busy daemon does not block the caller's loop. The socket stays
      * readable for the other frames. */
     for (int i = 0; i < DISPATCH_FRAMES && status == HAC_OK; i++)

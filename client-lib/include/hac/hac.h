@@ -31,8 +31,9 @@
  *   several threads are fine. Nothing here starts threads or handles signals.
  * - Errors: see <hac/error.h>. Outputs are written on success only.
  * - Ownership: the caller owns what a function returns through a `ret_` pointer, and frees it with the free
- *   function of its type. Free functions accept NULL. Freeing a client ends its connection. Objects made from
- *   the client may still be freed afterwards, in any order, but must not be read.
+ *   function of its type. Free functions accept NULL. Freeing a client ends its connection, or, if columns
+ *   were exported, leaves that to their release. Other objects made from the client may still be freed
+ *   afterwards, in any order, but must not be read.
  * - Inputs are never modified.
  * - Callbacks run only inside calls of this library: hac_client_dispatch, and calls that wait for hacd. A
  *   callback may call the library and free its own job. It must not free the client.
@@ -704,8 +705,9 @@ HAC_API HAC_MUST_USE hac_status hac_query_arrow_stream(hac_client *client, struc
 
 /* Exports the result: the column of a sort, or a query's HAC_RESULT_TABLE as an array of format +s with its
  * columns as children. Nothing is copied, except that decimals of up to 18 digits are widened to 128 bits.
- * The exported columns hold the job's memory, so hac_job_free may follow. Release them before freeing the
- * client. */
+ * The exported columns hold the job's memory and the connection, so hac_job_free and hac_client_free may
+ * follow. Any thread may release them, also while another one uses the client; the memory returns to the pool
+ * with the next call of hac_client_dispatch, or of a function that waits, submits or allocates. */
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema,
                                                      struct ArrowArray *ret_array, hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,

@@ -79,8 +79,10 @@ static bool view_text(const hac_arrow_rows *rows, uint64_t row, const uint8_t **
     memcpy(&size, (const uint8_t *)a->buffers[a->n_buffers - 1] + (size_t)place[0] * sizeof(size),
            sizeof(size));
     const uint8_t *bytes = a->buffers[VIEW_BUFFERS_AT + place[0]];
+    if (bytes == NULL || (int64_t)place[1] + length > size)
+        return false;
     *ret = bytes + place[1];
-    return bytes != NULL && (int64_t)place[1] + length <= size;
+    return true;
 }
 
 /* Finds the text of a valid row. False: it lies outside of the buffers. */

@@ -34,6 +34,7 @@ hac_status hac_client_new(int socket, const char *path, const hac_client_handler
     }
     client->references = 1;
     client->handler = handler;
+    (void)pthread_mutex_init(&client->exports_lock, NULL); /* of the default kind it cannot fail */
     client->socket = socket;
     LIST_INIT(&client->calls);
     hac_mappings_init(&client->mappings);
@@ -84,6 +85,7 @@ void hac_client_unref(hac_client *client)
     free(client->send_frame);
     free(client->receive_frame);
     free(client->path);
+    (void)pthread_mutex_destroy(&client->exports_lock);
     free(client);
 }
 

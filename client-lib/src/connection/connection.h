@@ -17,6 +17,7 @@
 #ifndef CLIENT_CONNECTION_H
 #define CLIENT_CONNECTION_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -90,7 +91,11 @@ struct hac_client {
     struct hac_job_list flying; /* jobs that have not ended */
     struct hac_job_list spare;  /* freed handles, for reuse by the next jobs */
     size_t n_spare;
-    uint64_t quick_bytes; /* total size of the outstanding results of small jobs */
+    uint64_t quick_bytes;         /* total size of the outstanding results of small jobs */
+    pthread_mutex_t exports_lock; /* of the members below, which any thread may use */
+    size_t n_exports;             /* exported arrays that have not been released */
+    struct hac_export *left;      /* arrays that were released since, whose jobs are still to be told */
+    bool freed;                   /* by the caller: the release of the last array ends the connection */
 };
 
 /* Creates a client on a connected, non-blocking socket. The function takes ownership of the socket, also on

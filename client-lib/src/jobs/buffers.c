@@ -6,12 +6,14 @@
 
 #include "base/cleanup.h"
 #include "base/memfd.h"
+#include "jobs.h"
 
 static hac_status alloc(hac_client *client, uint64_t bytes, bool growable, uint64_t job,
                         hac_buffer **ret_buffer, hac_error *err)
 {
     if (bytes == 0)
         return hac_fail(err, HAC_INVALID, "a buffer needs at least one byte");
+    hac_exports_drain(client); /* what is given back may be what is asked for */
     hac_autofree hac_buffer *buffer = calloc(1, sizeof(*buffer));
     if (buffer == NULL)
         return hac_fail_no_memory(err);

@@ -83,6 +83,25 @@ hac_job *hac_job_ref(hac_job *job);
 void hac_job_unref(hac_job *job); /* `job` may be NULL */
 HAC_DEFINE_CLEANUP(hac_job *, hac_job_unref)
 
+/*
+ * What an exported array holds of a job. It is the beginning of the array's private data, which is malloc'ed.
+ * Any thread may release the array, also while another one uses the client; the client's thread then lets go
+ * of the job during its next call.
+ */
+typedef struct hac_export {
+    hac_job *job; /* holds a reference */
+    struct hac_export *next;
+} hac_export;
+
+void hac_export_begin(hac_export *export, hac_job *job);
+/* Frees the private data, now or later. Any thread may call this. */
+void hac_export_end(hac_export *export);
+/* Lets go of the jobs of arrays that have been released. */
+void hac_exports_drain(hac_client *client);
+/* Ends the connection, and drops the caller's reference to the client: now, or with the release of the last
+ * array that holds one of its jobs. */
+void hac_exports_end_client(hac_client *client);
+
 /* Checks a job's options and fills in their wire form. `ret` points into `options`. */
 HAC_MUST_USE hac_status hac_job_options_encode(const hac_job_options *options, Hac__Client__JobOptions *ret,
                                                hac_error *err);

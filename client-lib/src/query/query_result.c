@@ -149,7 +149,7 @@ static hac_status fill_child_schema(const hac_result_column *c, struct ArrowSche
 /* ---- arrays ---- */
 
 typedef struct array_own {
-    hac_job *job; /* holds a reference */
+    hac_export export; /* comes first */
     const void *buffers[3];
     void *wide; /* decimals that were widened to 128 bits */
     struct ArrowArray **children;
@@ -165,8 +165,7 @@ static void release_array(struct ArrowArray *array)
     free(own->children);
     free(own->capacity);
     free(own->wide);
-    hac_job_unref(own->job);
-    free(own);
+    hac_export_end(&own->export);
     array->private_data = NULL;
     array->release = NULL;
 }
@@ -186,7 +185,7 @@ static hac_status new_array(hac_job *job, uint64_t rows, size_t n_children, stru
     }
     for (size_t i = 0; i < n_children; i++)
         own->children[i] = &own->capacity[i];
-    own->job = hac_job_ref(job);
+    hac_export_begin(&own->export, job);
     *ret = (struct ArrowArray){.length = (int64_t)rows,
                                .n_buffers = 1,
                                .n_children = (int64_t)n_children,
