@@ -31,6 +31,7 @@ for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd
     share/hac/profiles/10-pocl.yaml share/man/man1/hacctl.1; do
     [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
+[ -n "$(find "$prefix" -name libadbc_driver_hac.so)" ] || { echo "not installed: libadbc_driver_hac.so"; exit 1; }
 # The Java interface, where it could be built.
 if [ -e "$build/bindings/jni/hac.jar" ]; then
     [ -n "$(find "$prefix" -name libhacjni.so)" ] || { echo "not installed: libhacjni.so"; exit 1; }

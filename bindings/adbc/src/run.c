@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs queries so that another thread may cancel them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+enum { FILES_MAX = 253 }; /* descriptors that one query takes; more files are read as splits */
+
+void hac_adbc_run_begin(hac_adbc_connection *c)
+{
+    uint64_t count; /* what was asked for before is about an earlier query */
+    while (read(c->stop_fd, &count, sizeof(count)) > 0)
+        ;
+    atomic_store(&c->running, true);
+}
+
+void hac_adbc_run_end(hac_adbc_connection *c)
+{
+    atomic_store(&c->running, false);
+}
+
+/* ---- waiting ---- */
+
+/* Waits for the end of the job, or until somebody cancels it. */
+static hac_status wait_for(hac_adbc_connection *c, hac_job *job, hac_error *err)
+{
+    bool cancelled = false;
+    for (;;) {
+        hac_status status = hac_job_wait(job, 0, err);
+        if (status != HAC_AGAIN)
+            return status;
+        struct pollfd waits[] = {{hac_client_fd(c->client), POLLIN, 0}, {c->stop_fd, POLLIN, 0}};
+        if (poll(waits, cancelled ? 1 : 2, -1) < 0 && errno != EINTR) {
+            err->code = HAC_IO;
+            snprintf(err->message, sizeof(err->message), "cannot wait for hacd: %s", strerror(errno));
+            return HAC_IO;
+        }
+        if (!cancelled && (waits[1].revents & POLLIN) != 0) {
+            cancelled = true;
+            status = hac_job_cancel(job, err);
+            if (status != HAC_OK)
+                return status;
+        }
+    }
+}
+
+/* Ends a run that has submitted `job`, or has failed to. */
+static hac_status finish(hac_adbc_connection *c, hac_status status, hac_job *job, hac_job **ret,
+                         hac_error *err)
+{
+    if (status == HAC_OK)
+        status = wait_for(c, job, err);
+    if (status != HAC_OK) {
+        hac_job_free(job);
+        return status;
+    }
+    *ret = job;
+    return HAC_OK;
+}
+
+hac_status hac_adbc_run_stream(hac_adbc_connection *c, struct ArrowArrayStream *stream,
+                               const hac_query_options *options, hac_job **ret, hac_error *err)
+{
+    hac_job *job = NULL;
+    hac_status status = hac_query_arrow_stream(c->client, stream, options, &job, err);
+    return finish(c, status, job, ret, err);
+}
+
+/* ---- files ---- */
+
+static hac_status open_file(const char *path, int *ret, hac_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        err->code = errno == ENOENT ? HAC_NOT_FOUND : HAC_FAILED;
+        snprintf(err->message, sizeof(err->message), "%.300s: %s", path, strerror(errno));
+        return err->code;
+    }
+    *ret = fd;
+    return HAC_OK;
+}
+
+static hac_status open_split(void *context, size_t index, int *ret_fd, const char **ret_name, hac_error *err)
+{
+    const hac_adbc_source *source = context;
+    hac_status status = open_file(source->paths[index], ret_fd, err);
+    if (status == HAC_OK)
+        *ret_name = source->paths[index];
+    return status;
+}
+
+/* Reads any number of files, compressed or not, one after another. */
+static hac_status run_splits(hac_adbc_connection *c, const hac_adbc_source *source,
+                             const hac_query_options *options, hac_job **ret, hac_error *err)
+{
+    hac_splits splits = HAC_SPLITS_INIT;
+    splits.n_inputs = source->n_paths;
+    splits.open = open_split;
+    splits.context = (void *)(uintptr_t)source;
+    splits.name = source->paths[0];
+    splits.stop_fd = c->stop_fd;
+    hac_job *job = NULL;
+    hac_status status = hac_query_splits(c->client, &splits, options, &job, err);
+    return finish(c, status, job, ret, err);
+}
+
+/* The executors read the files themselves. */
+static hac_status run_descriptors(hac_adbc_connection *c, const hac_adbc_source *source,
+                                  const hac_query_options *options, hac_job **ret, hac_error *err)
+{
+    int fds[FILES_MAX];
+    size_t n = 0;
+    hac_job *job = NULL;
+    hac_status status = HAC_OK;
+    while (n < source->n_paths && status == HAC_OK) {
+        status = open_file(source->paths[n], &fds[n], err);
+        n += status == HAC_OK;
+    }
+    if (status == HAC_OK)
+        status = hac_query_files(c->client, fds, (const char *const *)source->paths, n, options, &job, err);
+    for (size_t i = 0; i < n; i++)
+        close(fds[i]);
+    return finish(c, status, job, ret, err);
+}
+
+/* Finds the format that all suffixes stand for. */
+static hac_status find_format(const hac_adbc_source *source, hac_input_format *ret, hac_error *err)
+{
+    for (size_t i = 0; i < source->n_paths; i++) {
+        const char *path = source->paths[i];
+        hac_input_format format = hac_input_format_of(path);
+        if (format == HAC_INPUT_NONE || (i > 0 && format != *ret)) {
+            err->code = HAC_INVALID;
+            snprintf(err->message, sizeof(err->message),
+                     format == HAC_INPUT_NONE
+                         ? "%.300s: the suffix says no format; write FROM read_csv('…'), or read_json, "
+                           "read_text, read_parquet"
+                         : "%.300s: the files of one source must have one format",
+                     path);
+            return HAC_INVALID;
+        }
+        *ret = format;
+    }
+    return HAC_OK;
+}
+
+static bool has_streams(const hac_adbc_source *source)
+{
+    struct stat st;
+    for (size_t i = 0; i < source->n_paths; i++)
+        if (hac_adbc_is_packed(source->paths[i]) ||
+            (stat(source->paths[i], &st) == 0 && !S_ISREG(st.st_mode)))
+            return true;
+    return source->n_paths > FILES_MAX;
+}
+
+hac_status hac_adbc_run_files(hac_adbc_connection *c, const hac_adbc_source *source,
+                              const hac_query_options *options, hac_job **ret, hac_error *err)
+{
+    hac_query_options own = *options;
+    hac_status status = HAC_OK;
+    if (own.input_format == HAC_INPUT_NONE)
+        status = find_format(source, &own.input_format, err);
+    if (status != HAC_OK)
+        return status;
+    own.infer_schema = 1; /* of text without a schema */
+    own.stop_fd = c->stop_fd;
+    bool parquet = own.input_format == HAC_INPUT_PARQUET;
+    if (has_streams(source) && !parquet)
+        return run_splits(c, source, &own, ret, err);
+    if (source->n_paths > FILES_MAX) {
+        err->code = HAC_UNSUPPORTED;
+        snprintf(err->message, sizeof(err->message),
+                 "%zu Parquet files are more than the %d that a query reads", source->n_paths, FILES_MAX);
+        return HAC_UNSUPPORTED;
+    }
+    status = run_descriptors(c, source, &own, ret, err);
+    if (status == HAC_UNSUPPORTED && own.input_format == HAC_INPUT_JSONL) /* a JSON document, not lines */
+        status = run_splits(c, source, &own, ret, err);
+    return status;
+}
