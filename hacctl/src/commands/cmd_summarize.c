@@ -21,12 +21,12 @@ static const hac_cell_column summarized[] = {
 };
 enum { N_SUMMARIZED = sizeof summarized / sizeof *summarized, BARS = 8, EXAMPLE_ROWS = 20 };
 
-typedef struct question {
+typedef struct summary_question {
     int what; /* HAC_SUMMARY_… */
     unsigned first;
     const char *select; /* with HAC_SUMMARY_NONE: a query of at most `limit` rows */
     uint64_t limit;
-} question;
+} summary_question;
 
 typedef struct answer {
     hac_job *job;
@@ -163,7 +163,7 @@ typedef struct summary {
     hac_cell_table table;
 } summary;
 
-static hac_status ask(const summary *s, const question *q, answer *ret, hac_error *err)
+static hac_status ask(const summary *s, const summary_question *q, answer *ret, hac_error *err)
 {
     hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
     hac_status status = hac_query_request_query(&request, s->command, s->args, 0, err);
@@ -195,7 +195,7 @@ static hac_status find_examples(const summary *s, row_result *ret, hac_error *er
     hac_cleanup(answer_clear) answer rows = {.job = NULL};
     hac_error why = HAC_ERROR_NONE;
     hac_status status =
-        ask(s, &(question){HAC_SUMMARY_NONE, .select = "*", .limit = EXAMPLE_ROWS}, &rows, &why);
+        ask(s, &(summary_question){HAC_SUMMARY_NONE, .select = "*", .limit = EXAMPLE_ROWS}, &rows, &why);
     if (status == HAC_CANCELLED || status == HAC_NO_MEMORY)
         return hac_fail(err, status, "%s", why.message);
     return status == HAC_OK ? read_row(&rows, ret, err) : HAC_OK;
@@ -274,7 +274,7 @@ static hac_status ask_bars(const summary *s, const hac_job *job, const row_resul
     hac_status status = hac_text_finish(&text, &select, NULL, err);
     if (status != HAC_OK || none)
         return status;
-    status = ask(s, &(question){HAC_SUMMARY_NONE, first, select, 1}, &counts, err);
+    status = ask(s, &(summary_question){HAC_SUMMARY_NONE, first, select, 1}, &counts, err);
     return status == HAC_OK ? read_row(&counts, ret, err) : status;
 }
 
@@ -323,7 +323,7 @@ static hac_status summarize(summary *s, hac_error *err)
                 "summarize: the input has more than %u columns, and a pipe is read only once; save it "
                 "first",
                 first);
-        status = ask(s, &(question){HAC_SUMMARY_VALUES, first, NULL, 0}, &values, err);
+        status = ask(s, &(summary_question){HAC_SUMMARY_VALUES, first, NULL, 0}, &values, err);
         if (status == HAC_OK)
             status = add_values(s, &values, first, &next, err);
     } while (status == HAC_OK && next > 0);
@@ -409,7 +409,7 @@ hac_status hac_cmd_describe(hac_cli *cli, const hac_args *args, hac_error *err)
     hac_result_form form;
     hac_status status = open_output(&s, &outputs, &form, err);
     if (status == HAC_OK)
-        status = ask(&s, &(question){HAC_SUMMARY_COLUMNS, 0, NULL, 0}, &columns, err);
+        status = ask(&s, &(summary_question){HAC_SUMMARY_COLUMNS, 0, NULL, 0}, &columns, err);
     if (status == HAC_OK && !reads_once(args))
         status = find_examples(&s, &examples, err);
     if (status == HAC_OK) {
