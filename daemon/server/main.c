@@ -26,24 +26,28 @@
 
 static void usage(FILE *out)
 {
-    fputs("usage: hacd [--private] [--socket PATH | --listen-fd N] [--config FILE]\n"
-          "       hacd --check-config [--config FILE]\n"
-          "       hacd --version\n"
-          "\n"
-          "Lends this machine's accelerators to programs; see hacd(8).\n"
-          "\n"
-          "  --private        one user's daemon: XDG directories, leaves when idle\n"
-          "  --socket PATH    listen here (default /run/hac/hacd.sock)\n"
-          "  --listen-fd N    serve this listening socket; --socket then names it\n"
-          "  --config FILE    hacd.yaml (default /etc/hac/hacd.yaml)\n"
-          "  --check-config   read configuration and profiles, say what is wrong, leave\n",
-          out);
+    fputs(
+        "usage: hacd [--private] [--socket PATH [--socket-mode MODE] | --listen-fd N] [--admin-socket PATH]\n"
+        "            [--config FILE]\n"
+        "       hacd --check-config [--config FILE]\n"
+        "       hacd --version\n"
+        "\n"
+        "Lends this machine's accelerators to programs; see hacd(8).\n"
+        "\n"
+        "  --private            one user's daemon: XDG directories, leaves when idle\n"
+        "  --socket PATH        listen here (default /run/hac/hacd.sock)\n"
+        "  --socket-mode MODE   its mode in octal, 0666 for all users (default 0700: this user, and root)\n"
+        "  --admin-socket PATH  listen here for administrators (default: beside the other socket)\n"
+        "  --listen-fd N        serve this listening socket; --socket then names it\n"
+        "  --config FILE        hacd.yaml (default /etc/hac/hacd.yaml)\n"
+        "  --check-config       read configuration and profiles, say what is wrong, leave\n",
+        out);
 }
 
 typedef struct hacd_arguments {
     bool private_daemon, check_config;
-    int listen_fd;
-    const char *socket, *config;
+    int listen_fd, socket_mode; /* < 0: none was given */
+    const char *socket, *admin_socket, *config;
 } hacd_arguments;
 
 static bool parse_descriptor(const char *text, int *ret)
@@ -58,11 +62,42 @@ static bool parse_descriptor(const char *text, int *ret)
     return true;
 }
 
+/* Permissions of a socket in octal. Its owner, hacd's user, keeps them. */
+static bool parse_mode(const char *text, int *ret)
+{
+    char *end = NULL;
+    long value = strtol(text, &end, 8);
+    if (end == text || *end != '\0' || value < 0600 || value > 0777 || (value & 0600) != 0600) {
+        fprintf(stderr, "hacd: `%s` is not a socket's mode: 0600 to 0777 in octal, with 0600 for its owner\n",
+                text);
+        return false;
+    }
+    *ret = (int)value;
+    return true;
+}
+
+/* What one socket has, another cannot have. */
+static bool arguments_agree(const hacd_arguments *args)
+{
+    const char *problem = NULL;
+    if (args->socket_mode >= 0 && args->listen_fd >= 0)
+        problem = "--socket-mode is for a socket that hacd makes, not for --listen-fd";
+    else if (args->admin_socket != NULL && args->listen_fd >= 0)
+        problem = "--listen-fd serves one socket; there is none for administrators";
+    else if (args->private_daemon && (args->socket_mode >= 0 || args->admin_socket != NULL))
+        problem = "a private daemon serves one user, who administers it: no --socket-mode, no --admin-socket";
+    if (problem != NULL)
+        fprintf(stderr, "hacd: %s\n", problem);
+    return problem == NULL;
+}
+
 static int parse_arguments(int argc, char **argv, hacd_arguments *ret)
 {
     static const struct option options[] = {
         {"private", no_argument, NULL, 'p'},
         {"socket", required_argument, NULL, 's'},
+        {"socket-mode", required_argument, NULL, 'm'},
+        {"admin-socket", required_argument, NULL, 'a'},
         {"listen-fd", required_argument, NULL, 'l'},
         {"config", required_argument, NULL, 'c'},
         {"check-config", no_argument, NULL, 'C'},
@@ -70,7 +105,7 @@ static int parse_arguments(int argc, char **argv, hacd_arguments *ret)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    *ret = (hacd_arguments){.listen_fd = -1};
+    *ret = (hacd_arguments){.listen_fd = -1, .socket_mode = -1};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'p':
@@ -78,6 +113,13 @@ static int parse_arguments(int argc, char **argv, hacd_arguments *ret)
             break;
         case 's':
             ret->socket = optarg;
+            break;
+        case 'm':
+            if (!parse_mode(optarg, &ret->socket_mode))
+                return 2;
+            break;
+        case 'a':
+            ret->admin_socket = optarg;
             break;
         case 'l':
             if (!parse_descriptor(optarg, &ret->listen_fd))
@@ -104,7 +146,7 @@ static int parse_arguments(int argc, char **argv, hacd_arguments *ret)
         fprintf(stderr, "hacd: unexpected argument `%s`\n", argv[optind]);
         return 2;
     }
-    return 0;
+    return arguments_agree(ret) ? 0 : 2;
 }
 
 /* ---- directories -------------------------------------------------------------------------------------- */
@@ -363,9 +405,13 @@ static bool name_admin_socket(const char *path, char *ret, size_t capacity)
 }
 
 /* Only hacd's user and root can connect: the umask leaves nothing to others before the mode is set. */
-static hac_status listen_for_administrators(const char *path, hac_server_options *o, hac_error *err)
+static hac_status listen_for_administrators(const char *path, const char *named, hac_server_options *o,
+                                            hac_error *err)
 {
-    if (!name_admin_socket(path, o->admin_path, sizeof o->admin_path))
+    bool fits = named == NULL ? name_admin_socket(path, o->admin_path, sizeof o->admin_path)
+                              : (size_t)snprintf(o->admin_path, sizeof o->admin_path, "%s", named) <
+                                    sizeof o->admin_path;
+    if (!fits)
         return hac_fail(err, HAC_INVALID, "the path of the socket for administrators is too long");
     hac_status status = listen_at(o->admin_path, &o->admin_listener, err);
     if (status == HAC_OK && chmod(o->admin_path, 0600) != 0)
@@ -384,11 +430,18 @@ static hac_status find_listener(const hacd_arguments *args, hac_server_options *
     }
     hac_status status = activated_sockets(o, err);
     o->activated = status == HAC_OK;
+    if (o->activated && (args->socket_mode >= 0 || args->admin_socket != NULL))
+        return hac_fail(err, HAC_INVALID,
+                        "the service manager passes the sockets; --socket-mode and --admin-socket "
+                        "are for sockets that hacd makes");
     if (status != HAC_NOT_FOUND)
         return status;
     status = listen_at(path, &o->listener, err);
     if (status == HAC_OK && !args->private_daemon)
-        status = listen_for_administrators(path, o, err);
+        status = listen_for_administrators(path, args->admin_socket, o, err);
+    /* Last: until then nobody else comes in, and hacd still may not start. */
+    if (status == HAC_OK && args->socket_mode >= 0 && chmod(path, (mode_t)args->socket_mode) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot change the mode of %s", path);
     return status;
 }
 

@@ -58,10 +58,11 @@ class Manager:
             e["WATCHDOG_USEC"] = str(int(self.watchdog * 1e6))
         return e
 
-    def start(self, *listeners, count=None):
+    def start(self, *listeners, count=None, more=()):
         words = [str(LIBEXEC / "hacd"), "--config", str(self.machine.root / "config_home" / "hac" / "hacd.yaml")]
         if self.private:
             words[1:1] = ["--private", "--socket", str(self.machine.socket)]
+        words += more
         environment = self.environment()
         # Only the shell that becomes hacd knows the pid.
         script = ['export WATCHDOG_PID=$$']
@@ -250,6 +251,8 @@ class Activation(ServiceTest):
             self.refused("not open", count=1)
             self.refused("LISTEN_FDS=0", good, count=0)
             self.refused("LISTEN_FDS=one", good, count="one")
+        self.refused("the service manager passes the sockets", good, more=["--socket-mode", "0666"])
+        self.refused("the service manager passes the sockets", good, more=["--admin-socket", machine.path("g")])
         for s in (good, other, stream, datagram, quiet, internet, *pair):
             s.close()
 
@@ -346,6 +349,19 @@ class Configuration(MachineTest):
                                  capture_output=True, check=False, timeout=20, user=65534, group=65534, extra_groups=())
             self.assertEqual(got.returncode, 2, got)
             self.assertIn("hacd.yaml: cannot open: ", got.stderr)
+
+    def test_socket_options(self):
+        machine = self.machine(ONE_DEVICE)
+        for words, says in ((("--socket-mode", "rw"), "not a socket's mode"), (("--socket-mode", "0066"), "not a socket's mode"),
+                            (("--socket-mode", "01666"), "not a socket's mode"),
+                            (("--socket-mode", "0666", "--listen-fd", "3"), "not for --listen-fd"),
+                            (("--admin-socket", "/x", "--listen-fd", "3"), "none for administrators"),
+                            (("--private", "--socket-mode", "0666"), "a private daemon serves one user"),
+                            (("--private", "--admin-socket", "/x"), "a private daemon serves one user")):
+            got = subprocess.run([LIBEXEC / "hacd", *words], env=machine.environment, text=True, capture_output=True, check=False,
+                                 timeout=20)
+            self.assertEqual((got.returncode, got.stdout, got.stderr.count("\n")), (2, "", 1), got)
+            self.assertIn(says, got.stderr)
 
     def test_deleted_account(self):
         """An entry of `users` for a deleted account: the service starts, reloads and says so."""
