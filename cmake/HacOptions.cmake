@@ -70,10 +70,11 @@ function(hac_module target)
 endfunction()
 
 # hac_version_script(SYMBOLS VARIABLE): a linker's export list from a file with a function a line, which a test compares
-# with the headers and the library.
+# with the headers and the library. Behind a function stands the version that it came with, if that is not 0.1.0.
 function(hac_version_script symbols_file variable)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbols_file})
   file(STRINGS ${symbols_file} symbols)
+  list(TRANSFORM symbols REPLACE " .*" "")
   list(JOIN symbols "; " symbols)
   get_filename_component(name ${symbols_file} NAME_WE)
   file(CONFIGURE OUTPUT ${name}.map CONTENT "HAC_0 {\n  global: @symbols@;\n  local: *;\n};\n" @ONLY)

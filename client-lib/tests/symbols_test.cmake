@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A library exports what its list of symbols has, which is what its headers declare: nothing more, nothing less.
 file(STRINGS ${SYMBOLS} listed)
+list(TRANSFORM listed REPLACE " [0-9.]+$" "")
 list(SORT listed)
 
 file(GLOB headers ${HEADERS}/*.h)

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# package_test.sh BUILD SEED [debootstrap]: packages from a build folder; installed, used as an administrator and a user
-# would, and purged, in a root of their own. That root is this machine's with a layer on top that takes all writes, or
+# package_test.sh BUILD SOURCE SEED [debootstrap]: Debian packages of a build folder, as packaging/debian/rules makes them;
+# installed, used as an administrator and a user would, and purged, in a root of their own. That root is this machine's with a layer on top that takes all writes, or
 # with `debootstrap` a minimal Debian that gets everything else from its mirror. Needs root.
 set -euo pipefail
-build=$1 seed=$2 way=${3:-overlay}
+build=$1 source_dir=$2 seed=$3 way=${4:-overlay}
 # shellcheck source=tests/install/namespace.sh
 . "$(dirname "$0")/namespace.sh"
 
 [ "$(id -u)" = 0 ] || skip "not root"
-for tool in dpkg-shlibdeps systemd-sysusers systemd-socket-activate; do
+for tool in dh dh_python3 dpkg-shlibdeps systemd-sysusers systemd-socket-activate; do
     command -v $tool >/dev/null || skip "no $tool"
 done
 [ "$way" = overlay ] || command -v debootstrap >/dev/null || skip "no debootstrap"
@@ -26,15 +26,23 @@ finish() {
 trap finish EXIT
 
 echo "== packages"
-(cd "$build" && cpack -G DEB -B "$base/packages" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip \
-    -D "CPACK_COMPONENTS_ALL=hac;libhac;libhac-dev") >"$base/log" 2>&1 ||
-    { cat "$base/log"; exit 1; }
+mkdir -p "$base/packages/source"
+cp -r "$source_dir/packaging/debian" "$base/packages/source/debian"
+for folder in client-lib config opsplit; do ln -s "$source_dir/$folder" "$base/packages/source"; done
+(cd "$base/packages/source" && HAC_BUILD=$build HAC_DH="-phac -phacd -plibhac0 -plibhac-dev" HAC_DEB="-Zgzip -z1" \
+    DEB_BUILD_OPTIONS=noautodbgsym debian/rules binary) >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
+if grep -q "^Requires" "$base"/packages/source/debian/libhac-dev/*/*/lib/pkgconfig/hac.pc 2>/dev/null; then
+    echo "hac.pc requires what libhac-dev does not depend on"
+    exit 1
+fi
 mkdir -p "$base/upper" "$base/work" "$root"
 if [ "$way" = overlay ]; then
     mount -t overlay -o "lowerdir=/,upperdir=$base/upper,workdir=$base/work" none "$root" 2>/dev/null || skip "no overlay"
 else
     debootstrap --variant=minbase "${HAC_TEST_SUITE:-bookworm}" "$root" >"$base/log" || { tail "$base/log"; exit 1; }
 fi
+# What somebody left of hac on this machine is not there.
+rm -rf "$root"/etc/hac "$root"/var/lib/hacd "$root"/var/cache/hacd
 mount -t proc none "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --rbind /sys "$root/sys"
@@ -54,26 +62,56 @@ inventory() {
     ) | LC_ALL=C sort
 }
 
-packages=(/tmp/packages/{libhac0,hac,libhac-dev}_*.deb)
-echo "== install"
+# old_package: one package `hac` of version 0.1.0 with the files of hac and hacd, as CPack made it.
+old_package() {
+    local tree=$base/old name
+    mkdir -p "$tree/DEBIAN"
+    for name in hac hacd; do dpkg-deb -x "$base"/packages/${name}_*.deb "$tree"; done
+    dpkg-deb -e "$base"/packages/hacd_*.deb "$base/control"
+    cp "$base"/control/{conffiles,postinst,prerm,postrm} "$tree/DEBIAN"
+    printf 'Package: hac\nVersion: 0.1.0\nArchitecture: %s\nMaintainer: hac <root@localhost>\nDescription: old\n' \
+        "$(dpkg --print-architecture)" >"$tree/DEBIAN/control"
+    dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$root/tmp/old.deb" >"$base/log"
+}
+
+# check_upgraded: what the administrator wrote and what hacd learnt are still there; the files have their new packages.
+check_upgraded() {
+    grep -q '^max_jobs: 7$' "$root/etc/hac/hacd.yaml" || { echo "upgraded, and the configuration is another"; exit 1; }
+    [ "$(cat "$root/var/lib/hacd/models")" = learnt ] || { echo "upgraded, and what was learnt has gone"; exit 1; }
+    cp "$root$prefix/share/hac/hacd.yaml" "$root/etc/hac/hacd.yaml"
+    rm -r "$root/var/lib/hacd"
+}
+
+packages=(/tmp/packages/{libhac0,hac,hacd,libhac-dev}_*.deb)
+old_package
+install_old() {
+    inside dpkg --install /tmp/old.deb >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
+    echo 'max_jobs: 7' >>"$root/etc/hac/hacd.yaml"
+    inside install -d -m 700 -o hacd -g hacd /var/lib/hacd
+    echo learnt >"$root/var/lib/hacd/models"
+}
+echo "== install, over a version before"
 if [ "$way" = overlay ]; then
     inventory >"$base/before"
+    install_old
     inside bash -c "dpkg --install ${packages[*]}" >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
 else
     # What the packages depend on stays; only what they bring themselves is to go.
     inside apt-get -qq update >"$base/log" 2>&1
     inside bash -c "apt-get -qq install -y --no-install-recommends ocl-icd-libopencl1 pocl-opencl-icd systemd libpam-systemd dbus procps python3-minimal \
-        \$(for d in ${packages[*]}; do dpkg-deb -f \$d Depends; done | tr ',' '\n' | sed 's/[|(].*//' | grep -v libhac)" \
+        \$(for d in ${packages[*]}; do dpkg-deb -f \$d Depends; done | tr ',' '\n' | sed 's/[|(].*//' | grep -vE '^ *(libhac|hac)')" \
         >"$base/log" 2>&1 || { tail "$base/log"; exit 1; }
     inventory >"$base/before"
+    install_old
     inside bash -c "apt-get -qq install -y --no-install-recommends ${packages[*]}" >"$base/log" 2>&1 || { tail "$base/log"; exit 1; }
 fi
-prefix=$(inside dpkg -L hac | sed -n 's,/libexec/hacd$,,p')
+prefix=$(inside dpkg -L hacd | sed -n 's,/libexec/hacd$,,p')
 grep -q "^ExecStart=$prefix/libexec/hacd$" "$root$prefix/lib/systemd/system/hacd.service"
+check_upgraded
 inside id hacd >/dev/null
 [ "$(stat -c %a "$root/run/hac")" = 755 ]
-[ "$(inside dpkg -S /etc/hac/hacd.yaml)" = "hac: /etc/hac/hacd.yaml" ]
-inside dpkg --verify hac libhac0 libhac-dev
+[ "$(inside dpkg -S /etc/hac/hacd.yaml)" = "hacd: /etc/hac/hacd.yaml" ]
+inside dpkg --verify hac hacd libhac0 libhac-dev
 for unit in system/hacd.service system/hacd.socket system/hacd-admin.socket user/hacd.service user/hacd.socket; do
     [ -e "$root$prefix/lib/systemd/$unit" ] || { echo "no unit $unit"; exit 1; }
 done
@@ -150,11 +188,11 @@ if [ "$way" = debootstrap ]; then
 fi
 
 echo "== purge"
-inside dpkg --remove libhac-dev hac libhac0 >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
+inside dpkg --remove libhac-dev hacd hac libhac0 >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
 [ ! -L "$root/etc/systemd/system/sockets.target.wants/hacd.socket" ] || { echo "still enabled"; exit 1; }
 [ -e "$root/etc/hac/hacd.yaml" ] || { echo "removed, and the configuration has gone"; exit 1; }
 [ -d "$root/var/lib/hacd" ] || { echo "removed, and what was learnt has gone"; exit 1; }
-inside dpkg --purge libhac-dev hac libhac0 >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
+inside dpkg --purge libhac-dev hacd hac libhac0 >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
 inventory >"$base/after"
 # dpkg also takes directories of /usr/local that were empty before.
 if diff "$base/before" "$base/after" | grep '^[<>]' | grep -v '^< usr/local/' >"$base/log"; then
