@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package of this build, in the process of a test.
 
-Where the extension was not built, or NumPy is not there, the tests are skipped and say so. Without a sanitizer only: an
-interpreter without one cannot load the extension of a sanitizer's build.
+Where the extension was not built, or NumPy is not there, the tests are skipped and say so.
+
+HAC_TEST_PRELOAD, of a build with AddressSanitizer: its library, which has to be loaded before the extension. The interpreter starts
+once more with it; programs that it starts do without. Python never frees everything, so leaks are not looked for.
 """
 import gc
 import os
@@ -11,6 +13,12 @@ import sys
 import unittest
 
 from machine import BUILD, SOURCE, SharedMachineTest
+
+if os.environ.get("HAC_TEST_PRELOAD"):
+    preload = os.environ.pop("HAC_TEST_PRELOAD")
+    options = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+    os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "LD_PRELOAD": preload, "ASAN_OPTIONS": options})
+os.environ.pop("LD_PRELOAD", None)
 
 PACKAGE = BUILD / "bindings" / "python"
 ORACLES = SOURCE / "build" / "python"
