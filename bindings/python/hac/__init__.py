@@ -14,12 +14,13 @@ from ._errors import (CancelledError, Error, InvalidError, JobError, NoDaemonErr
                       Status, UnsupportedError)
 from ._hac import version as __version__
 from ._future import Future, submit
+from ._opsplit import opsplit
 from ._query import query, sql
 from ._result import Result
 from ._sort import Column, argsort, empty, sort
 
 __all__ = ["CancelledError", "Column", "Error", "Future", "InvalidError", "JobError", "NoDaemonError", "NoMemoryError", "NotFoundError",
-           "RefusedError", "Result", "Status", "UnsupportedError", "argsort", "devices", "empty", "query", "sort", "sql",
+           "RefusedError", "Result", "Status", "UnsupportedError", "argsort", "devices", "empty", "opsplit", "query", "sort", "sql",
            "submit", "why"]
 
 

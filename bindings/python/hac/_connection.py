@@ -7,7 +7,7 @@ is that of the environment variable HAC_SOCKET, else the system daemon's, else t
 import json
 import os
 import threading
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from . import _hac
 
@@ -58,6 +58,49 @@ def finish(job: _hac.Job) -> _hac.Job:
     finally:
         task.leave()
     return job
+
+
+class _Stopping:
+    """A call of libhac that blocks: cancel() makes libhac give up."""
+
+    def __init__(self, stop: int):
+        self.stop = stop
+
+    def cancel(self) -> None:
+        os.eventfd_write(self.stop, 1)
+
+
+def run_aside(call: Callable[[int], Any]) -> Any:
+    """What a call of libhac returns that reads, or runs, to its end: it runs in a thread, while this one takes signals. `call` gets
+    a descriptor, at which libhac gives up when it is readable."""
+    outcome: list = []
+    stopping = _Stopping(os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK))
+
+    def work() -> None:
+        try:
+            outcome.append(call(stopping.stop))
+        except BaseException as error:
+            outcome.append(error)
+    worker = threading.Thread(target=work, name="hac", daemon=True)
+    task = thread.task
+    try:
+        if task is not None:
+            task.enter(stopping)
+        worker.start()
+        try:
+            while worker.is_alive():
+                worker.join(0.05)
+        except BaseException:
+            stopping.cancel()
+            worker.join()
+            raise
+    finally:
+        if task is not None:
+            task.leave()
+        os.close(stopping.stop)
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
 
 
 def ask(topic: int, job: int = 0, form: int = JSON) -> Any:

@@ -3,11 +3,10 @@
 import glob
 import os
 import stat
-import threading
 from typing import Any, Dict, List, Optional, Union
 
 from . import _hac
-from ._connection import connection, finish, job_options, thread
+from ._connection import connection, finish, job_options, run_aside
 from ._errors import InvalidError, UnsupportedError
 from ._result import Result
 from ._table import columns_of_dict, columns_of_structured, is_array
@@ -132,48 +131,10 @@ def _read_here(files: List[Optional[str]], form: int) -> bool:
                (form not in (FORMATS["fixed"], FORMATS["lengths"]) and _begin(name).startswith(PACKED)) for name in files)
 
 
-class _Stopping:
-    """A job that this process feeds: cancel() makes libhac give up."""
-
-    def __init__(self, stop: int):
-        self.stop = stop
-
-    def cancel(self) -> None:
-        os.eventfd_write(self.stop, 1)
-
-
 def _run_splits(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
-    """Reads the files in a thread, while this one takes signals."""
-    outcome: list = []
     mine = connection()
     names = tuple(None if name is None else os.fsencode(name) for name in files)
-    stopping = _Stopping(os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK))
-
-    def work() -> None:
-        try:
-            outcome.append(mine.query_splits(names, stopping.stop, options, sql))
-        except BaseException as error:
-            outcome.append(error)
-    worker = threading.Thread(target=work, name="hac reads", daemon=True)
-    task = thread.task
-    try:
-        if task is not None:
-            task.enter(stopping)
-        worker.start()
-        try:
-            while worker.is_alive():
-                worker.join(0.05)
-        except BaseException:
-            stopping.cancel()
-            worker.join()
-            raise
-    finally:
-        if task is not None:
-            task.leave()
-        os.close(stopping.stop)
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]
+    return run_aside(lambda stop: mine.query_splits(names, stop, options, sql))
 
 
 def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:

@@ -7,6 +7,7 @@
 #include "connection.h"
 #include "job.h"
 #include "memory.h"
+#include "opsplit.h"
 #include "options.h"
 #include "query.h"
 
@@ -319,6 +320,10 @@ static PyMethodDef methods[] = {
     {"explain_query", hacpy_explain_query, METH_VARARGS,
      "explain_query($self, bytes, fd, options, sql, format=1, /)\n--\n\nThe plan of a query that is not "
      "run."},
+    {"opsplit", hacpy_opsplit, METH_VARARGS,
+     "opsplit($self, path, inputs, results, output, stop_fd, /)\n--\n\nRuns a logic file. Inputs: tuples of "
+     "a name "
+     "and a path, or of a name, template, type, rows, columns and the buffers of values, rows and columns."},
     {"ask", connection_ask, METH_VARARGS,
      "ask($self, topic, job=0, format=1, /)\n--\n\nThe text of a hac_topic."},
     {"explain_sort", connection_explain_sort, METH_VARARGS,

@@ -51,6 +51,9 @@ wanted = [
      {name: topics[name] for name in ("DEVICES", "WHY", "PLAN")}),
     ("plan formats", {name: assigned("_connection.py", name) for name in ("TEXT", "JSON")},
      {name: plans[name] for name in ("TEXT", "JSON")}),
+    ("vectors", {f"{'BOOL' if kind == 'b' else kind + str(8 * size)}".upper(): number
+                 for (kind, size), number in assigned("_opsplit.py", "ELEMENTS").items()},
+     {name: number for name, number in enumerators("base/include/hac/op.h", "HAC_VECTOR_OF_").items() if name not in ("NONE", "STRING")}),
     ("finds", {name: assigned("_query.py", f"FIND_{name}") for name in ("DELIMITER", "HEADER")}, finds),
 ]
 wrong = [f"{what}: the package has {ours}, the headers have {theirs}" for what, ours, theirs in wanted if ours != theirs or not theirs]
