@@ -9,9 +9,10 @@
 
 /* ---- arrays that any thread may release ---- */
 
-/* libhac's arrays must be released with the lock of their link. A wrapped array hands out the buffers of
- * libhac's own one, which `held` releases at the right time. Each child is wrapped by itself, because readers
- * may move children out of their parent. */
+/* Any thread may release libhac's arrays, but no process that was forked: the connection is its parent's. A
+ * wrapped array hands out the buffers of libhac's own one, which `held` keeps, and releases only in the
+ * process that made it. Each child is wrapped by itself, because readers may move children out of their
+ * parent. */
 typedef struct wrapped_array {
     hacpy_held *held;
     struct ArrowArray **children; /* the dictionary is behind them, if there is one */
