@@ -25,6 +25,7 @@ import subprocess
 import sys
 import time
 
+import run_atlas
 import run_first
 import run_opsplit
 import run_parquet
@@ -34,6 +35,7 @@ import run_splice
 from machine import HERE, ROOT, Machine
 
 WHAT = ("sort", "first", "query", "parquet", "splice", "roundtrip", "opsplit")
+ALONE = ("atlas",)  # half an hour and more: only if it is asked for
 SPLIT = """name: core
 match: {{platform: "Portable Computing Language", type: cpu}}
 kind: cpu
@@ -309,7 +311,8 @@ def markdown(results):
         out += sort_markdown(results)
     return "\n".join(out + run_first.markdown(results.get("first")) + run_query.markdown(results["query"])
                      + run_parquet.markdown(results.get("parquet")) + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip"))
-                     + run_opsplit.markdown(results.get("opsplit")))
+                     + run_opsplit.markdown(results.get("opsplit"))
+                     + run_atlas.markdown(results.get("atlas")))
 
 
 def measure_sort(build, quick):
@@ -334,15 +337,17 @@ def measure_sort(build, quick):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", metavar="WHAT", default=list(WHAT), help=", ".join(WHAT) + ", or parts of query: "
-                        + ", ".join(run_query.PARTS) + " (default: all)")
+    parser.add_argument("what", nargs="*", metavar="WHAT", default=list(WHAT), help=", ".join((*WHAT, *ALONE)) + ", or parts of query: "
+                        + ", ".join(run_query.PARTS) + f" (default: all but {', '.join(ALONE)})")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
     parser.add_argument("--beside", type=pathlib.Path, help="another build directory, for first jobs in turns")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
     parser.add_argument("--name", default="latest", help="name of the result files")
     parser.add_argument("--add", action="store_true", help="keep what other parts wrote there before")
+    parser.add_argument("--rows", type=int, help="atlas: rows of the H2O table (default 10,000,000; 2,000,000 with --quick)")
+    parser.add_argument("--only", metavar="REGEX", help="atlas: only lines like this: 'H2O, parquet, q[1-5]'")
     args = parser.parse_args()
-    unknown = set(args.what) - {*WHAT, *run_query.PARTS}
+    unknown = set(args.what) - {*WHAT, *ALONE, *run_query.PARTS}
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     return args
@@ -373,6 +378,9 @@ def main():
     if "parquet" in args.what:
         print("parquet:", flush=True)
         results["parquet"] = run_parquet.run(build, args.quick)
+    if "atlas" in args.what:
+        print("atlas:", flush=True)
+        results["atlas"] = run_atlas.run(build, args.quick, args.rows, args.only)
     if "splice" in args.what:
         print("splice:", flush=True)
         results["splice"] = run_splice.run(build, args.quick)
