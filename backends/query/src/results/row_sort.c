@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MSD radix sort: entries go to buckets by the highest bits in which their keys differ, and so on within each
- * bucket; small buckets are sorted by merging. */
+/* MSD radix sort: entries go to buckets by the highest bits in which their keys differ, from one array to the
+ * other and so on within each bucket; small buckets are sorted by merging. */
 #include <string.h>
 
 #include "row_keys.h"
 
-#define FEW        12 /* up to this number, insertion sort */
+#define FEW        24 /* up to this number, insertion sort */
 #define MERGED     64 /* up to this number, merge sort */
-#define DIGIT_BITS 11
+#define DIGIT_BITS 8  /* the buckets' ends, which are written in turn, fit the nearest cache and its TLB */
 #define BUCKET     16 /* entries that a bucket should have */
 
-typedef struct sorter {
-    const hac_row_keys *keys;
-    hac_row_entry *space;
-    uint64_t counts[1u << DIGIT_BITS];
-} sorter;
+/* For keys that decide alone: of equal ones, the first stays the first. */
+static void sort_few_keys(hac_row_entry *entries, uint64_t n)
+{
+    for (uint64_t i = 1; i < n; i++) {
+        hac_row_entry moved = entries[i];
+        unsigned __int128 key = (unsigned __int128)moved.high << 64 | moved.low;
+        uint64_t j = i;
+        for (; j > 0 && ((unsigned __int128)entries[j - 1].high << 64 | entries[j - 1].low) > key; j--)
+            entries[j] = entries[j - 1];
+        entries[j] = moved;
+    }
+}
 
 static void sort_few(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n)
 {
@@ -33,7 +40,10 @@ static void merge_sort(const hac_row_keys *keys, hac_row_entry *entries, uint64_
 {
     uint64_t half = n / 2, i = 0, j = half;
     if (n <= FEW) {
-        sort_few(keys, entries, n);
+        if (keys->complete)
+            sort_few_keys(entries, n);
+        else
+            sort_few(keys, entries, n);
         return;
     }
     merge_sort(keys, entries, half, space);
@@ -69,50 +79,47 @@ static unsigned highest_difference(const hac_row_entry *entries, uint64_t n)
                       : 0;
 }
 
-static void deal(sorter *s, hac_row_entry *entries, uint64_t n, unsigned shift, uint64_t mask)
+/* Moves the entries to `to` by their digit; ends[d] is where those of digit d end. */
+static void deal(const hac_row_entry *entries, uint64_t n, unsigned shift, uint64_t mask, hac_row_entry *to,
+                 uint64_t *ends)
 {
     uint64_t sum = 0;
-    memset(s->counts, 0, (mask + 1) * sizeof *s->counts);
+    memset(ends, 0, (mask + 1) * sizeof *ends);
     for (uint64_t i = 0; i < n; i++)
-        s->counts[digit_of(&entries[i], shift, mask)]++;
+        ends[digit_of(&entries[i], shift, mask)]++;
     for (uint64_t d = 0; d <= mask; d++) {
-        uint64_t count = s->counts[d];
-        s->counts[d] = sum;
+        uint64_t count = ends[d];
+        ends[d] = sum;
         sum += count;
     }
     for (uint64_t i = 0; i < n; i++)
-        s->space[s->counts[digit_of(&entries[i], shift, mask)]++] = entries[i];
-    memcpy(entries, s->space, n * sizeof *entries);
+        to[ends[digit_of(&entries[i], shift, mask)]++] = entries[i];
 }
 
-static void sort(sorter *s, hac_row_entry *entries, uint64_t n)
+/* Sorts `entries`; the result is there, or with `moved` in `other`, which has room for as many. */
+static void sort(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n, hac_row_entry *other,
+                 bool moved)
 {
-    if (n <= MERGED) {
-        merge_sort(s->keys, entries, n, s->space);
-        return;
-    }
-    unsigned top = highest_difference(entries, n);
+    uint64_t ends[1u << DIGIT_BITS];
+    unsigned top = n <= MERGED ? 0 : highest_difference(entries, n);
     if (top == 0) {
-        if (!s->keys->complete) /* otherwise they are in order */
-            merge_sort(s->keys, entries, n, s->space);
+        if (n <= MERGED || !keys->complete) /* otherwise they are in order */
+            merge_sort(keys, entries, n, other);
+        if (moved)
+            memcpy(other, entries, n * sizeof *entries);
         return;
     }
     unsigned bits = 64 - (unsigned)__builtin_clzll(n / BUCKET);
     bits = bits < DIGIT_BITS ? bits : DIGIT_BITS;
     bits = bits < top ? bits : top;
-    unsigned shift = top - bits;
     uint64_t mask = (UINT64_C(1) << bits) - 1;
-    deal(s, entries, n, shift, mask);
-    for (uint64_t first = 0, end; first < n; first = end) {
-        uint64_t digit = digit_of(&entries[first], shift, mask);
-        for (end = first + 1; end < n && digit_of(&entries[end], shift, mask) == digit;)
-            end++;
-        sort(s, entries + first, end - first);
-    }
+    deal(entries, n, top - bits, mask, other, ends);
+    for (uint64_t d = 0, first = 0; d <= mask; first = ends[d++])
+        if (ends[d] > first)
+            sort(keys, other + first, ends[d] - first, entries + first, !moved);
 }
 
 void hac_row_sort(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n, hac_row_entry *space)
 {
-    sorter s = {.keys = keys, .space = space};
-    sort(&s, entries, n);
+    sort(keys, entries, n, space, false);
 }
