@@ -6,7 +6,8 @@
 #include "codelet/hash.h"
 #include "sources/string_words.h"
 
-#define FIRST_SLOTS 256u
+#define FIRST_SLOTS  256u
+#define SPARSE_SLOTS (UINT64_C(1) << 14) /* 128 KiB: small sets are kept sparse, as group tables are */
 
 static uint64_t hash_of(const hac_value_set *set, uint64_t group, const uint64_t words[2])
 {
@@ -83,7 +84,8 @@ static hac_status add_tagged(hac_value_set *set, hac_value_list *list, uint64_t 
                              const uint64_t words[2], uint32_t tag, uint64_t count, hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (set->slots == NULL || (uint64_t)set->n * 2 >= set->mask)
+    uint64_t spare = set->mask < SPARSE_SLOTS ? 8 : 2;
+    if (set->slots == NULL || set->n * spare >= set->mask)
         status = grow_slots(set, err);
     if (status == HAC_OK && set->n == set->capacity)
         status = grow_entries(set, err);

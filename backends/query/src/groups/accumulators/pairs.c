@@ -69,16 +69,30 @@ add_rows(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulato
     return status;
 }
 
+/* The most frequent types have a loop each. */
+static hac_status add_typed(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                            const hac_column *const *columns, hac_error *err)
+{
+    hac_repr y = (hac_repr)a->repr, x = (hac_repr)a->second_repr;
+    bool floats[2] = {y == HAC_REPR_F64, x == HAC_REPR_F64}, ints[2] = {y == HAC_REPR_I64, x == HAC_REPR_I64};
+    if (floats[0] && floats[1])
+        return add_rows(t, b, a, HAC_REPR_F64, HAC_REPR_F64, columns, err);
+    if (ints[0] && ints[1])
+        return add_rows(t, b, a, HAC_REPR_I64, HAC_REPR_I64, columns, err);
+    if (floats[0] && ints[1])
+        return add_rows(t, b, a, HAC_REPR_F64, HAC_REPR_I64, columns, err);
+    if (ints[0] && floats[1])
+        return add_rows(t, b, a, HAC_REPR_I64, HAC_REPR_F64, columns, err);
+    return add_rows(t, b, a, y, x, columns, err);
+}
+
 static hac_status add_pairs(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
                             const hac_column *v, hac_error *err)
 {
     const hac_column *columns[2] = {v, &b->columns[a->second]};
     hac_status status = hac_exact_begin(t, b, a, columns, err);
-    hac_repr y = (hac_repr)a->repr, x = (hac_repr)a->second_repr;
-    if (status == HAC_OK && y == HAC_REPR_F64 && x == HAC_REPR_F64)
-        status = add_rows(t, b, a, HAC_REPR_F64, HAC_REPR_F64, columns, err);
-    else if (status == HAC_OK)
-        status = add_rows(t, b, a, y, x, columns, err);
+    if (status == HAC_OK)
+        status = add_typed(t, b, a, columns, err);
     return status == HAC_OK ? hac_exact_end(t, b, a, columns, err) : status;
 }
 
