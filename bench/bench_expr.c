@@ -151,13 +151,17 @@ static void bench_machine(void)
         z[row] = (double)l[row] / 100;
         w[row] = 1 + (double)(next() % 1000) / 1000000;
     }
-    hac_column floats[] = {{t_f64, w, NULL, NULL}, {t_f64, x, NULL, NULL}};
-    hac_column ints[] = {{t_i64, i, NULL, NULL}, {t_i64, j, NULL, NULL}};
-    hac_column lines_f[] = {
-        {t_date, i, NULL, NULL}, {t_f64, x, NULL, NULL}, {t_f64, y, NULL, NULL}, {t_f64, z, NULL, NULL}};
-    hac_column lines_d[] = {
-        {t_date, i, NULL, NULL}, {t_i64, j, NULL, NULL}, {t_i64, k, NULL, NULL}, {t_i64, l, NULL, NULL}};
-    hac_column days[] = {{t_date, i, NULL, NULL}};
+    hac_column floats[] = {{.type = t_f64, .values = w}, {.type = t_f64, .values = x}};
+    hac_column ints[] = {{.type = t_i64, .values = i}, {.type = t_i64, .values = j}};
+    hac_column lines_f[] = {{.type = t_date, .values = i},
+                            {.type = t_f64, .values = x},
+                            {.type = t_f64, .values = y},
+                            {.type = t_f64, .values = z}};
+    hac_column lines_d[] = {{.type = t_date, .values = i},
+                            {.type = t_i64, .values = j},
+                            {.type = t_i64, .values = k},
+                            {.type = t_i64, .values = l}};
+    hac_column days[] = {{.type = t_date, .values = i}};
     printf("machine, ns a row\n");
     printf("  16 operations on f64          %6.3f\n", measure(chain(b, t_f64, f64, bits_of(0.5)), floats, 2));
     printf("  16 operations on i64, + -     %6.3f\n", measure(chain(b, t_i64, i64, 3), ints, 2));

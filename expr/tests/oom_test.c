@@ -79,7 +79,7 @@ static hac_status run_program(void *context, hac_error *err)
     const hac_program *program = context;
     hac_machine_c *machine = NULL;
     for (size_t i = 0; i < program->n_inputs; i++)
-        columns[i] = (hac_column){program->inputs[i], zeros, NULL, zeros};
+        columns[i] = (hac_column){.type = program->inputs[i], .values = zeros, .bytes = zeros};
     hac_status status = hac_machine_c_new(program, 4096, &machine, err);
     if (status == HAC_OK)
         hac_machine_c_run(machine, &(hac_batch){5, program->n_inputs, columns}, outputs);

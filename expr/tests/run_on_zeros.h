@@ -12,7 +12,7 @@ static inline void run_on_zeros(const hac_program *program)
     hac_column columns[HAC_PROGRAM_INPUTS_MAX], outputs[HAC_PROGRAM_OUTPUTS_MAX];
     hac_machine_c *machine = NULL;
     for (size_t i = 0; i < program->n_inputs; i++)
-        columns[i] = (hac_column){program->inputs[i], zeros, NULL, zeros};
+        columns[i] = (hac_column){.type = program->inputs[i], .values = zeros, .bytes = zeros};
     if (hac_machine_c_new(program, 4096, &machine, NULL) == HAC_OK)
         hac_machine_c_run(machine, &(hac_batch){5, program->n_inputs, columns}, outputs);
     hac_machine_c_free(machine);

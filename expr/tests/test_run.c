@@ -126,8 +126,10 @@ static void run_rows(const hac_query *query, size_t rows, char *ret, size_t capa
     fill(&c);
     hac_column inputs[32] = {0}, output;
     for (size_t i = 0; i < query->columns.n_fields; i++)
-        inputs[i] = (hac_column){query->columns.fields[i].type, values_of(&c, query->columns.fields[i].name),
-                                 c.states, text};
+        inputs[i] = (hac_column){.type = query->columns.fields[i].type,
+                                 .values = values_of(&c, query->columns.fields[i].name),
+                                 .states = c.states,
+                                 .bytes = text};
     hac_batch batch = {rows, query->columns.n_fields, inputs};
     hac_machine_c *machine = NULL;
     hac_error err = HAC_ERROR_NONE;

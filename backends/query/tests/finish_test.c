@@ -81,7 +81,8 @@ static void write_region(made *m, uint64_t capacity)
         n = 1 + hac_random_u64(&random_state) % HAC_BATCH_ROWS;
         n = n < m->n - first ? n : m->n - first;
         for (size_t c = 0; c < COLUMNS; c++)
-            v[c] = (hac_column){m->fields[c].type, values[c], states[c], bytes};
+            v[c] = (hac_column){
+                .type = m->fields[c].type, .values = values[c], .states = states[c], .bytes = bytes};
         for (size_t i = 0; i < n; i++) {
             const row *r = &m->rows[first + i];
             for (size_t c = 0; c < COLUMNS; c++)

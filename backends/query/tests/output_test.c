@@ -240,8 +240,9 @@ static void round_trip(const char *schema)
     }
     test_query q;
     test_query_make(&q, HAC_INPUT_CSV, true, schema);
-    hac_column columns[2] = {{q.fields[0].type, refs, states, (const uint8_t *)bytes},
-                             {q.fields[1].type, numbers, NULL, NULL}};
+    hac_column columns[2] = {
+        {.type = q.fields[0].type, .values = refs, .states = states, .bytes = (const uint8_t *)bytes},
+        {.type = q.fields[1].type, .values = numbers}};
     char *read[2];
     for (int format = HAC_RESULT_CSV; format <= HAC_RESULT_JSON; format++) {
         hac_output_buffer output = {.data = data, .capacity = sizeof data};

@@ -52,6 +52,9 @@ typedef struct hac_column {
     void *values;
     uint8_t *states;      /* a hac_row_state for each row; NULL: all are HAC_ROW_OK */
     const uint8_t *bytes; /* HAC_REPR_STRING: the refs are offsets into these bytes */
+    /* HAC_REPR_STRING: the strings are entries of a dictionary. In all batches of the column that have this
+     * number, rows with the same offset have the same string. 0: nothing is known. */
+    uint64_t dictionary;
 } hac_column;
 
 typedef struct hac_batch {

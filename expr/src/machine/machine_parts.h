@@ -19,6 +19,7 @@ typedef struct hac_machine_slot {
     void *values;
     uint8_t *states; /* NULL: all rows are OK */
     const uint8_t *bytes;
+    uint64_t dictionary; /* inputs: hac_column.dictionary */
     uint8_t *own_states; /* registers: the memory for states */
     void *own_values;
 } hac_machine_slot;

@@ -566,6 +566,7 @@ typedef struct column_piece {
     size_t base, given;
     uint8_t *values, *states;
     bool marked;
+    bool coded; /* all values are entries of the dictionary */
 } column_piece;
 
 static void spread(const hac_parquet_target *t, const void *from, const uint8_t *states, size_t n, void *ret)
@@ -724,6 +725,7 @@ static hac_status read_piece(hac_parquet_column *c, column_piece *p, size_t left
     }
     p->rows = left < there ? left : there;
     p->given = p->selection == NULL ? p->rows : selected_below(p->selection, selected, p->base + p->rows);
+    p->coded = c->ahead.rows > 0 || c->page.kind == HAC_VALUES_CODES;
     if (c->ahead.rows > 0)
         read_from_ahead(c, p);
     else
@@ -735,6 +737,7 @@ static hac_status read_batch(hac_parquet_column *c, size_t rows, const uint16_t 
                              hac_column *ret, bool *ret_marked, hac_error *err)
 {
     size_t given = 0;
+    bool coded = c->target.is_text;
     for (size_t done = 0; done < rows;) {
         column_piece p = {.selection = selection != NULL ? selection + given : NULL,
                           .base = done,
@@ -744,10 +747,12 @@ static hac_status read_batch(hac_parquet_column *c, size_t rows, const uint16_t 
         if (status != HAC_OK)
             return status;
         *ret_marked = *ret_marked || p.marked;
+        coded &= p.coded;
         done += p.rows;
         given += p.given;
         c->rows_left -= p.rows;
     }
+    ret->dictionary = coded ? c->serial : 0;
     return check_end(c, err);
 }
 

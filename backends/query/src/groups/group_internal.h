@@ -90,6 +90,7 @@ struct hac_group_table {
     uint64_t at[HAC_BATCH_ROWS];
     const uint8_t *null_states;        /* single key: rows of the null group */
     bool one_group;                    /* all rows of the batch belong to one group */
+    struct hac_group_coded *coded;     /* of group_coded.c */
     struct repeats *repeats;           /* of group_repeats.c */
     unsigned repeats_pause;            /* batches that group_repeats.c skips */
     void *scratch;                     /* of partial_merge.c */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "fixed_rows.h"
 #include "fixed_slots.h"
+#include "group_coded.h"
 #include "group_direct.h"
 
 HAC_DEFINE_CLEANUP(hac_group_table *, hac_group_table_free)
@@ -94,6 +95,7 @@ void hac_group_table_free(hac_group_table *t)
     free(t->slots.places);
     free(t->scratch);
     free(t->repeats);
+    hac_group_coded_free(t->coded);
     free(t->pieces);
     hac_group_results_free(t->results);
     hac_group_layout_clear(&t->layout);
@@ -106,6 +108,7 @@ void hac_group_table_reset(hac_group_table *t)
         memset(t->word_slots, 0, t->n_slots * hac_group_slot_bytes(t));
     hac_fixed_slots_reset(t);
     hac_direct_reset(&t->direct);
+    hac_group_coded_reset(t->coded);
     for (uint32_t i = 0; i < t->layout.n_sets; i++)
         hac_value_set_reset(&t->sets[i]);
     for (uint32_t i = 0; i < t->layout.n_value_columns; i++)
@@ -138,7 +141,9 @@ hac_status hac_group_add(hac_group_table *t, const hac_column *columns, size_t r
     if (are_fixed(t, columns, rows))
         return hac_fixed_rows_add_batch(t, columns, rows, partition, err);
     hac_status status =
-        partition == UINT32_MAX ? hac_group_find_repeats(t, columns, rows, &found, err) : HAC_OK;
+        partition == UINT32_MAX ? hac_group_find_coded(t, columns, rows, &found, err) : HAC_OK;
+    if (status == HAC_OK && !found && partition == UINT32_MAX)
+        status = hac_group_find_repeats(t, columns, rows, &found, err);
     if (status == HAC_OK && !found)
         status = hac_group_find_all(t, columns, rows, partition, err);
     if (status == HAC_OK)

@@ -530,6 +530,7 @@ static void hand_out(hac_source *source)
         column->states = r->states;
         column->marked = r->marked;
         column->bytes = r->unit.bytes;
+        column->dictionary = r->unit.dictionary;
         r->unit.values = values;
         r->states = states;
         r->used = 0;

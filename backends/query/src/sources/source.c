@@ -155,7 +155,8 @@ static void give_batch(hac_source *source, hac_batch *ret)
             (hac_column){.type = column->type,
                          .values = column->values,
                          .states = column->marked ? column->states : NULL,
-                         .bytes = column->repr == HAC_REPR_STRING ? column->bytes : NULL};
+                         .bytes = column->repr == HAC_REPR_STRING ? column->bytes : NULL,
+                         .dictionary = column->dictionary};
     }
     *ret =
         (hac_batch){.rows = source->rows, .n_columns = source->n_columns, .columns = source->batch_columns};
@@ -166,6 +167,7 @@ static void clear_batch(hac_source *source)
     source->rows = 0;
     for (size_t i = 0; i < source->n_columns; i++) {
         source->columns[i].marked = false;
+        source->columns[i].dictionary = 0;
         memset(source->columns[i].states, 0, HAC_BATCH_ROWS);
     }
 }

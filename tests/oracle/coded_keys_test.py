@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Groups whose keys have few values each, which are found by codes: strings of dictionaries that differ from row group to row
+group, several integers, both. The answers are DuckDB's, over files that pyarrow writes."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import duck  # noqa: E402
+from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
+
+try:
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
+ROWS = 300_000
+TABLE = f"""create table t as select i as n, i // 3000 as part,
+    'word ' || hash(i * 3) % 100 as s, if(hash(i * 5) % 7 = 0, '', 'x' || (hash(i * 5) % 30 + i // 100000 * 10)) as later,
+    if(i < 150000, 's' || hash(i * 11) % 9, null) as half, if(hash(i * 13) % 1000 = 0, null, 'n' || hash(i) % 5) as gaps,
+    'long text ' || hash(i * 17) % 20000 as many, 'a' as one,
+    cast(hash(i * 19) % 100 as integer) - 50 as a, cast(hash(i * 23) % 90 as bigint) * 1000 - 40000 as b,
+    cast(hash(i * 29) as ubigint) as wide, cast(i // 100 as usmallint) as rising,
+    if(hash(i * 31) % 50 = 0, null, cast(hash(i * 37) % 6 as tinyint)) as hole,
+    date '2020-01-01' + cast(hash(i * 41) % 300 as integer) as d, hash(i * 43) % 2 = 0 as yes,
+    hash(i * 47) % 1000 as v from range({ROWS}) r(i) order by i"""
+KEYS = ("s", "later", "half", "gaps", "many", "one", "s, later", "s, a", "a, b", "a, wide", "a, rising", "hole, a", "d, s", "s, a, hole",
+        "s, later, a, b", "s, later, a, b, d", "yes, s", "one, part", "part, s", "many, a", "half, gaps", "upper(s)", "substr(later, 1, 2), a",
+        "a * 2, s", "gaps, d, yes")
+
+
+@unittest.skipIf(duck.duckdb is None or pyarrow is None, duck.WHY_NOT)
+class Coded(SharedMachineTest):
+    profile = TWO_DEVICES
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.duck = duck.duckdb.connect()
+        cls.duck.execute(TABLE)
+        table = cls.duck.sql("select * from t order by n").to_arrow_table()
+        for name, part, options in (("plain.parquet", table, {}), ("small.parquet", table, {"row_group_size": 7001}),
+                                    ("text.parquet", table, {"use_dictionary": ["s", "later"], "row_group_size": 40_000}),
+                                    ("fallback.parquet", table, {"dictionary_pagesize_limit": 600, "data_page_size": 3000}),
+                                    ("l1.parquet", table[:130_000], {"row_group_size": 20_000}), ("l2.parquet", table[130_000:], {})):
+            pyarrow.parquet.write_table(part, cls.path(name), **options)
+
+    @classmethod
+    def path(cls, name):
+        return str(Path(cls.directory.name) / name)
+
+    def check(self, files, keys, where="true", engine="host"):
+        got = self.m.good("query", *map(self.path, files), "--group-by", keys, "--select", "count() as c, sum(v) as w, min(n) as m", "--where", where,
+                          "--engine", engine, "-o", self.path("out.parquet"))
+        self.assertEqual(got, b"")
+        wanted = self.duck.execute(f"select count(*), sum(v)::bigint, min(n), {keys} from t where {where} group by {keys} order by min(n)").fetchall()
+        found = self.duck.execute(f"select c, w, m, * exclude (c, w, m) from '{self.path('out.parquet')}' order by m").fetchall()
+        self.assertEqual(len(found), len(wanted), (files, keys, where))
+        self.assertEqual(found, wanted, (files, keys, where))
+
+    def test_keys(self):
+        for keys in KEYS:
+            self.check(["plain.parquet"], keys)
+
+    def test_row_groups(self):
+        for keys in KEYS[::2]:
+            self.check(["small.parquet"], keys)
+
+    def test_fallback(self):
+        """Pages without codes after pages with codes; columns without a dictionary."""
+        for keys in ("s", "s, later", "many, a", "s, a", "later"):
+            self.check(["fallback.parquet"], keys)
+            self.check(["text.parquet"], keys)
+
+    def test_files_and_filters(self):
+        for keys in ("s", "s, later", "a, b", "half, a"):
+            self.check(["l1.parquet", "l2.parquet"], keys)
+            self.check(["small.parquet"], keys, "a > 0 and s <> 'word 7'")
+            self.check(["small.parquet"], keys, "n % 1000 = 7")
+
+    def test_devices(self):
+        """Kernels and host codelets that share a file."""
+        for keys in ("a, b", "s"):
+            self.check(["small.parquet"], keys, engine="auto")
+        self.check(["small.parquet"], "a, b", engine="device")
+
+
+if __name__ == "__main__":
+    main()
