@@ -8,6 +8,11 @@
 
 #define SURE_SAMPLES 3 /* measurements after which a device that is slow is left out */
 
+/* Models of tasks that find the answer in statistics and read next to nothing of their units. What is known
+ * of the codelet itself says nothing about them. */
+#define STATISTICS_AGGREGATE "query.aggregate.statistics"
+#define STATISTICS_WHOLE     "query.whole.statistics"
+
 /* `cpu` and `other` are the units/s assumed of one CPU thread and of another device, 32-bit keys, with a
  * third taken off what was measured; 64-bit keys count half. `sort_part`: the part of a
  * radix sort's time; negative: a step of the bitonic network; 0: outside whole-sort capabilities. */
@@ -15,19 +20,20 @@ static const struct assumption {
     const char *codelet;
     double cpu, other;
 } assumptions[] = {
-    {"radix.count", 1.5e9, 6e9},     {"radix.scatter", 0.55e9, 3e9},
-    {"radix.leaf", 0.4e9, 2e9},      {"radix.sample", 2e7, 2e7},
-    {"radix.scan", 3e8, 3e8},        {"radix.whole", 0.2e9, 1e9},
-    {"sort.nan_order", 4e9, 1e10},   {"sort.gather", 5e7, 5e8},
-    {"sort.small", 3e8, 3e8},        {"io.read", 4e9, 4e9},
-    {"bitonic.block", 1.8e10, 9e10}, {"bitonic.tail", 1.8e10, 9e10},
-    {"bitonic.merge", 2e9, 1e10},    {"bitonic.steps", 2e9, 1e10},
-    {"query.describe", 5e3, 5e3},    {"query.quotes", 5e9, 5e9},
-    {"query.aggregate", 1.2e8, 6e7}, {"query.rows", 1e8, 5e7},
-    {"query.whole", 8e7, 5e7},       {"query.merge", 2e8, 1e8},
-    {"query.finish", 2e8, 1e8},      {"query.order", 3e8, 3e8},
-    {"query.join", 4e9, 4e9},        {"query.gather", 1e9, 1e9},
-    {"hash.aggregate", 4e8, 4e9},    {"op", 5e8, 5e9},
+    {"radix.count", 1.5e9, 6e9},        {"radix.scatter", 0.55e9, 3e9},
+    {"radix.leaf", 0.4e9, 2e9},         {"radix.sample", 2e7, 2e7},
+    {"radix.scan", 3e8, 3e8},           {"radix.whole", 0.2e9, 1e9},
+    {"sort.nan_order", 4e9, 1e10},      {"sort.gather", 5e7, 5e8},
+    {"sort.small", 3e8, 3e8},           {"io.read", 4e9, 4e9},
+    {"bitonic.block", 1.8e10, 9e10},    {"bitonic.tail", 1.8e10, 9e10},
+    {"bitonic.merge", 2e9, 1e10},       {"bitonic.steps", 2e9, 1e10},
+    {"query.describe", 5e3, 5e3},       {"query.quotes", 5e9, 5e9},
+    {STATISTICS_AGGREGATE, 2e10, 2e10}, {STATISTICS_WHOLE, 2e10, 2e10},
+    {"query.aggregate", 1.2e8, 6e7},    {"query.rows", 1e8, 5e7},
+    {"query.whole", 8e7, 5e7},          {"query.merge", 2e8, 1e8},
+    {"query.finish", 2e8, 1e8},         {"query.order", 3e8, 3e8},
+    {"query.join", 4e9, 4e9},           {"query.gather", 1e9, 1e9},
+    {"hash.aggregate", 4e8, 4e9},       {"op", 5e8, 5e9},
 };
 
 static const struct assumption unknown = {"", 1e8, 1e8};
@@ -91,6 +97,11 @@ static double transfer_seconds(const hac_machine *machine, const hac_machine_dev
     return bytes / device->link_bandwidth + ways * device->link_latency;
 }
 
+static bool reads_statistics(const char *model)
+{
+    return strcmp(model, STATISTICS_AGGREGATE) == 0 || strcmp(model, STATISTICS_WHOLE) == 0;
+}
+
 static double assumed_seconds(const hac_machine_device *device, const hac_plan_task *task,
                               const char *codelet, double fraction)
 {
@@ -146,20 +157,21 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
     hac_price_source source = HAC_PRICE_PROFILE;
     bool kernels = task->kernels_model != NULL && strcmp(d->kind, "cpu") != 0;
     const char *codelet = kernels ? task->kernels : task->codelet;
-    double seconds = profile_price(d, items, task, codelet, fraction);
+    const char *model = hac_task_model(task, kernels);
+    bool statistics = reads_statistics(model);
+    double seconds = statistics ? -1 : profile_price(d, items, task, codelet, fraction);
     if (seconds >= 0) {
         seconds += HAC_LAUNCH_SECONDS + transfer_seconds(machine, d, task, fraction);
     } else {
         double units = task->units * fraction;
-        hac_prediction p = hac_model_predict(machine->models, d->key, hac_task_model(task, kernels),
-                                             task->type, units, together);
-        if (p.samples == 0)
+        hac_prediction p = hac_model_predict(machine->models, d->key, model, task->type, units, together);
+        if (p.samples == 0 && !statistics)
             p = hac_model_predict(machine->models, d->key, codelet, task->type, units, together);
         if (p.samples == 0)
             p = predict_by_kin(machine, d, task, units, together);
         source = p.samples == 0 ? HAC_PRICE_ASSUMED : is_unsure(&p) ? HAC_PRICE_UNSURE : HAC_PRICE_MODEL;
         seconds = p.samples > 0 ? p.seconds
-                                : assumed_seconds(d, task, codelet, fraction) +
+                                : assumed_seconds(d, task, statistics ? model : codelet, fraction) +
                                       transfer_seconds(machine, d, task, fraction);
     }
     if (ret_source != NULL)
