@@ -7,6 +7,7 @@ import random
 import statistics
 import struct
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -72,6 +73,25 @@ class Prediction(MachineTest):
         text = "k,v\n" + "".join(f"{rng.randrange(50)},{rng.randrange(-1000, 1000)}\n" for _ in range(size))
         Path(machine.path(name)).write_text(text)
         return name
+
+    def test_uncertainty(self):
+        """What is assumed is said to be, and how far off it may be; the less so, the more of the device is known."""
+        machine = self.machine(ONE_DEVICE)
+        explain = ("explain", "query", self.rows(machine, 10**6, "t.csv"), *QUERY)
+        before = machine.json(*explain)["uncertainty"][0]
+        self.assertTrue(4 < before < 10, before)
+        self.assertIn("a guess, likely within a factor of", machine.good(*explain).decode())
+        Path(machine.path("t.jsonl")).write_text('{"k":1,"v":2}\n' * 200000)
+        for _ in range(3):  # merges and finishes groups, too
+            machine.good("query", "t.jsonl", *QUERY, "--order-by", "k", "-o", "out.csv")
+        time.sleep(1.1)  # how often hacd looks at what it has learnt
+        after = machine.json(*explain)["uncertainty"][0]
+        if after is not None:
+            self.assertLess(after, before)
+        for _ in range(3):
+            machine.good("query", "t.csv", *QUERY, "-o", "out.csv")
+        self.assertEqual(machine.json(*explain)["uncertainty"], [None])
+        self.assertNotIn("a guess, likely", machine.good(*explain).decode())
 
     def test_sort(self):
         def prepare(machine, size):

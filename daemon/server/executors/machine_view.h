@@ -14,7 +14,8 @@ typedef struct hac_machine_view {
     const hac_devices *devices;
     const hac_model_set *models;
     const hac_executors *executors;
-    bool stale; /* devices or their settings have changed since `machine` was filled */
+    bool stale;         /* devices or their settings have changed since `machine` was filled */
+    uint64_t learnt_ns; /* when the machine last learnt from the models (planner/experience.h) */
     hac_machine machine;
 } hac_machine_view;
 

@@ -14,6 +14,20 @@
 
 #define HAC_MACHINE_MAX_DEVICES 32 /* at most HAC_DEVICES_MAX of them usable */
 
+/* What codelets do their work. */
+typedef enum hac_work_class {
+    HAC_WORK_HOST = 0, /* C code, on the cores of the device's host */
+    HAC_WORK_KERNELS,
+    HAC_WORK_CLASSES
+} hac_work_class;
+
+/* How a device compares with its kind (experience.h). */
+typedef struct hac_experience {
+    double factor;      /* of the time assumed by its kind; 0: not looked at, as 1 */
+    double uncertainty; /* the factor within which the assumption is likely to be; 0: not looked at */
+    unsigned codelets;  /* measured there */
+} hac_experience;
+
 typedef struct hac_machine_device {
     char name[64];
     char group[64]; /* devices of one group share cores: their capabilities do not add */
@@ -30,6 +44,7 @@ typedef struct hac_machine_device {
     double link_bandwidth; /* bytes/s; 0: none */
     double link_latency;   /* seconds */
     double backlog;        /* seconds of work queued on it already */
+    hac_experience experience[HAC_WORK_CLASSES];
     /* capabilities fixed by the profile, items/s, by "codelet.type" or "flow.type" */
     struct {
         char key[64];

@@ -135,6 +135,10 @@ typedef struct hac_plan_device {
     double capability;      /* items per second for this flow and type */
     double share;           /* the device's share of the items, 0 … 1; all shares add up to 1 */
     bool explored;          /* it gets a short piece of a range, which measures it (hac_plan_task.explored) */
+    /* The factor within which its predicted time is likely to be, if much of that is assumed; 0: it is
+     * known. */
+    double uncertainty;
+    unsigned experience; /* number of other codelets measured there, on which the assumption rests */
 } hac_plan_device;
 
 /* The part of one device in a bitonic sort. */

@@ -102,15 +102,30 @@ static bool reads_statistics(const char *model)
     return strcmp(model, STATISTICS_AGGREGATE) == 0 || strcmp(model, STATISTICS_WHOLE) == 0;
 }
 
-static double assumed_seconds(const hac_machine_device *device, const hac_plan_task *task,
-                              const char *codelet, double fraction)
+double hac_price_assumed(const hac_machine_device *device, const char *codelet, hac_type type, double units)
 {
     const struct assumption *a = find(codelet);
     bool cpu = strcmp(device->kind, "cpu") == 0;
     double rate = cpu ? a->cpu * (device->threads > 0 ? device->threads : 1) : a->other;
-    if (hac_type_size(task->type) == 8 && strcmp(codelet, "io.read") != 0)
+    if (hac_type_size(type) == 8 && strcmp(codelet, "io.read") != 0)
         rate /= 2;
-    return HAC_LAUNCH_SECONDS + task->units * fraction / rate;
+    return a == &unknown ? 0 : units / rate;
+}
+
+hac_work_class hac_price_work_class(const char *codelet)
+{
+    bool host = strncmp(codelet, "query.", 6) == 0 || strncmp(codelet, "io.", 3) == 0;
+    return host ? HAC_WORK_HOST : HAC_WORK_KERNELS;
+}
+
+static double assumed_seconds(const hac_machine_device *device, const hac_plan_task *task,
+                              const char *codelet, double fraction)
+{
+    double units = task->units * fraction, factor = device->experience[hac_price_work_class(codelet)].factor;
+    double seconds = hac_price_assumed(device, codelet, task->type, units);
+    if (!(seconds > 0))
+        seconds = units / unknown.cpu;
+    return HAC_LAUNCH_SECONDS + seconds * (factor > 0 ? factor : 1);
 }
 
 /* Of radix.whole what its phases took together, of a phase its part of that: a device does the one when it is

@@ -27,7 +27,7 @@
  *
  * A device's price comes from, in this order: the capability that its profile fixes for the codelet
  * ("radix.leaf.u32"), the one it fixes for the whole flow ("sort.u32", "bitonic.u32"), its learnt model, and
- * an assumption by its kind.
+ * an assumption by its kind and by what it showed at other codelets (experience.h).
  *
  * A whole query's capability is "mapreduce.none", in bytes of its sources a second.
  *
@@ -76,6 +76,12 @@ static inline bool hac_price_is_unsure(hac_price_source source)
  */
 double hac_price_task(const hac_machine *machine, size_t device, uint64_t items, const hac_plan_task *task,
                       double fraction, bool together, hac_price_source *ret_source);
+
+/* Seconds assumed of a device of that kind; 0: nothing is assumed of the codelet. */
+double hac_price_assumed(const hac_machine_device *device, const char *codelet, hac_type type, double units);
+
+/* Which experience counts for a codelet. */
+hac_work_class hac_price_work_class(const char *codelet);
 
 /* The capability the profile fixes under "prefix.type", items/s; 0 if none. */
 double hac_machine_capability(const hac_machine_device *device, const char *prefix, hac_type type);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Up to this many grains a range task is dealt out grain by grain; above, as if it were a fluid. */
-#define DEAL_GRAINS 64
+#define DEAL_GRAINS  64
+#define ASSUMED_PART 0.25 /* of a device's time, from which on the whole is a guess */
 
 typedef struct ready_task {
     double when;
@@ -17,6 +18,9 @@ typedef struct run {
     hac_plan *plan;
     const hac_machine *machine;
     hac_simulation *result;
+    /* seconds priced, and of them those of the longest task that is only assumed */
+    double on_device[HAC_DEVICES_MAX], assumed[HAC_DEVICES_MAX];
+    const hac_experience *experience[HAC_DEVICES_MAX]; /* of that task */
     double free_at[HAC_DEVICES_MAX];
     /* tasks that wait for a task: followers[first_follower[t] … first_follower[t + 1]) */
     uint32_t *first_follower, *followers, *waits_for;
@@ -65,6 +69,13 @@ static double price(run *r, const hac_plan_task *task, size_t device, double fra
     double seconds = hac_price_task(r->machine, r->plan->devices[device].machine_index, r->plan->sort.items,
                                     task, fraction, together, &source);
     r->result->priced_seconds += seconds;
+    r->on_device[device] += seconds;
+    if (source == HAC_PRICE_ASSUMED && seconds > r->assumed[device]) { /* its longest task decides */
+        const hac_machine_device *d = &r->machine->devices[r->plan->devices[device].machine_index];
+        const char *model = hac_task_model(task, task->kernels_model != NULL && strcmp(d->kind, "cpu") != 0);
+        r->assumed[device] = seconds;
+        r->experience[device] = &d->experience[hac_price_work_class(model)];
+    }
     r->result->learnt_seconds += source == HAC_PRICE_MODEL || source == HAC_PRICE_UNSURE ? seconds : 0;
     r->result->profile_seconds += source == HAC_PRICE_PROFILE ? seconds : 0;
     return seconds;
@@ -247,6 +258,11 @@ hac_status hac_plan_simulate(hac_plan *plan, const hac_machine *machine, hac_sim
     free(r.waits_for);
     free(r.ready_at);
     free(r.heap);
+    for (size_t d = 0; d < plan->n_devices && status == HAC_OK; d++) {
+        bool guess = r.assumed[d] > ASSUMED_PART * r.on_device[d] && !machine->simulated;
+        plan->devices[d].uncertainty = guess ? r.experience[d]->uncertainty : 0;
+        plan->devices[d].experience = guess ? r.experience[d]->codelets : 0;
+    }
     if (status == HAC_OK)
         *ret = result;
     return status;

@@ -44,6 +44,10 @@ static void write_devices(hac_text *out, const hac_plan *plan)
         if (plan->devices[d].explored)
             hac_json_string(out, NULL, plan->devices[d].name);
     hac_json_close(out, ']');
+    hac_json_open(out, "uncertainty", '['); /* a factor; null: the device was measured */
+    for (size_t d = 0; d < plan->n_devices; d++)
+        write_number_or_null(out, NULL, plan->devices[d].uncertainty > 0, plan->devices[d].uncertainty);
+    hac_json_close(out, ']');
     hac_json_open(out, "capabilities", '[');
     for (size_t d = 0; d < plan->n_devices; d++)
         hac_json_number(out, NULL, plan->devices[d].capability);

@@ -118,6 +118,18 @@ static const hac_sort_part *part_of(const hac_plan *plan, size_t device)
     return NULL;
 }
 
+/* How sure the device's predicted time is, if the device was not measured at this. */
+static void write_uncertainty(hac_text *out, const hac_plan_device *device)
+{
+    if (!(device->uncertainty > 0))
+        return;
+    hac_text_addf(out, "; not measured at this: a guess, likely within a factor of %.1f, by its kind",
+                  device->uncertainty);
+    if (device->experience > 0)
+        hac_text_addf(out, " and %u other measurement%s there", device->experience,
+                      device->experience == 1 ? "" : "s");
+}
+
 static void write_devices(hac_text *out, const hac_plan *plan)
 {
     const char *unit = hac_plan_is_query(plan) ? "bytes" : "items";
@@ -137,6 +149,7 @@ static void write_devices(hac_text *out, const hac_plan *plan)
             hac_text_addf(out, "  %5.1f %% of the %s", 100 * device->share, unit);
         if (part != NULL && part->items > 0)
             hac_text_addf(out, ": %" PRIu64 " from item %" PRIu64, part->items, part->first);
+        write_uncertainty(out, device);
         hac_text_add(out, "\n");
     }
     hac_text_add(out, "\n");
