@@ -135,6 +135,18 @@ class Frames(PackageTest):
         got = hac.sql("SELECT qty, count(*) AS n FROM t GROUP BY qty ORDER BY qty", t=pool)
         self.assertEqual(rows_of(got.to_arrow()), [(k, (n - k + 6) // 7) for k in range(7)])
 
+    def test_iterator(self):
+        import hac
+        whole = frame()
+        parts = (form({name: values[i:i + 100] for name, values in whole.items()})
+                 for form, i in zip((pa.table, pd.DataFrame, pl.DataFrame, pa.record_batch, pa.table) * 2, range(0, 1000, 100)))
+        t = pd.DataFrame(whole)  # noqa: F841
+        self.assertEqual(rows_of(hac.sql(STATEMENTS[1], t=parts).to_arrow()), duckdb.sql(STATEMENTS[1]).fetchall())
+        for bad, error in ((iter([]), hac.InvalidError), (iter([5]), TypeError),
+                           (iter([pa.table({"x": [1]}), pa.table({"y": ["a"]})]), hac.Error)):
+            with self.assertRaises(error):
+                hac.query(bad)
+
     def test_stream_that_uses_hac(self):
         """An iterator of batches may itself call hac."""
         import hac

@@ -79,6 +79,25 @@ class Sorts(PackageTest):
                 shifted = np.frombuffer(b"x" + a.tobytes(), dtype, offset=1)  # unaligned
                 self.check(shifted, a)
 
+    def test_dlpack(self):
+        class Tensor:
+            """As those of other libraries, which have nothing but DLPack."""
+
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+            def __len__(self):
+                return len(self.array)
+        for dtype in ("uint32", "float64"):
+            a = keys(dtype, 20000)
+            self.check(Tensor(a), a)
+
     def test_input_is_not_changed(self):
         import hac
         for n in (100, 100000):

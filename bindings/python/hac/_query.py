@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hac.sql and hac.query."""
 import glob
+import itertools
 import os
 import stat
 from typing import Any, Dict, List, Optional, Union
@@ -177,6 +178,20 @@ def _places(table: Any) -> Optional[List[str]]:
     return None
 
 
+def _reader_of(batches: Any) -> Any:
+    """A stream of what an iterator gives: tables of any library, with the columns of the first one."""
+    import pyarrow
+    first = next(batches, None)
+    if first is None:
+        raise InvalidError("the iterator has no batch, so there are no columns")
+    schema = pyarrow.table(first).schema
+
+    def all_of_them() -> Any:
+        for batch in itertools.chain([first], batches):
+            yield from pyarrow.table(batch).cast(schema).to_batches()
+    return pyarrow.RecordBatchReader.from_batches(schema, all_of_them())
+
+
 def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
     places = _places(table)
     if places is not None:
@@ -199,6 +214,8 @@ def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _ha
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"__arrow_c_array__ gave {type(pair).__name__}, not a pair of capsules")
         return connection().query_arrow(*pair, options, sql)
+    if hasattr(table, "__next__"):
+        return connection().query_stream(_reader_of(table).__arrow_c_stream__(), options, sql)
     hint = "; collect() it first" if type(table).__name__ == "LazyFrame" else ""
     raise UnsupportedError(f"a {type(table).__name__} is no table: one is something with __arrow_c_stream__ (a frame of pandas or "
                            f"polars, a pyarrow.Table, a DuckDB relation), a dict of arrays, or the name of a file{hint}")
@@ -211,8 +228,8 @@ def sql(text: str, options: Optional[Dict[str, Any]] = None, /, **tables: Any) -
         hac.sql("SELECT count(*) FROM 'sales/*.parquet'")
 
     A table is anything with `__arrow_c_stream__` or `__arrow_c_array__` (a frame of pandas or polars, a pyarrow.Table or
-    RecordBatchReader, a DuckDB relation, a hac.Result), a dict of NumPy arrays, a structured NumPy array, or the name of a file,
-    folder or pattern, or a list of names. A name behind FROM that is no keyword is a file. Tables are copied once, into memory
+    RecordBatchReader, a DuckDB relation, a hac.Result), an iterator of such tables, a dict of NumPy arrays, a structured NumPy
+    array, or the name of a file, folder or pattern, or a list of names. A name behind FROM that is no keyword is a file. Tables are copied once, into memory
     that the devices share, unless all of their columns lie in one array of hac.empty.
 
     options: a dict of hac.query's options of files and of jobs: format, schema, input, engine, devices, priority, deadline,

@@ -112,8 +112,8 @@ def _keys_of(a, what: str):
 
 def _submit_sort(a, what: str, options: dict):
     """(job, dtype of a NumPy array or None) of what was given."""
-    numpy = sys.modules.get("numpy")  # who has an array has NumPy
-    if numpy is not None and isinstance(a, numpy.ndarray):
+    loaded = sys.modules.get("numpy")  # who has an array has NumPy
+    if loaded is not None and isinstance(a, loaded.ndarray):
         options["type"], a = _keys_of(a, what)
         return connection().sort_buffer(a, options), a.dtype
     if isinstance(a, Column):
@@ -124,8 +124,11 @@ def _submit_sort(a, what: str, options: dict):
         return connection().sort_arrow(*_pair(a.__arrow_c_array__()), options), None
     if hasattr(a, "__arrow_c_stream__"):
         return connection().sort_stream(a.__arrow_c_stream__(), options), None
+    if hasattr(a, "__dlpack__"):
+        import numpy
+        return _submit_sort(numpy.from_dlpack(a), what, options)
     raise UnsupportedError(f"{what}: neither a NumPy array nor an Arrow column (something with __arrow_c_array__ or "
-                           f"__arrow_c_stream__), but {type(a).__name__}; numpy.asarray(a) makes an array")
+                           f"__arrow_c_stream__) nor a DLPack array, but {type(a).__name__}; numpy.asarray(a) makes an array")
 
 
 def _pair(capsules: Any) -> Tuple[object, object]:
@@ -149,7 +152,7 @@ def _sorted(a, what: str, descending: bool, argsort: bool, more: dict):
 
 
 def sort(a, *, descending: bool = False, **job):
-    """The sorted keys: of a NumPy array a read-only array, of an Arrow column a hac.Column.
+    """The sorted keys: of a NumPy or DLPack array a read-only NumPy array, of an Arrow column a hac.Column.
 
     Keys are uint32, int32, float32, uint64, int64 or float64, in one dimension, without nulls; floats are in total order,
     with -0.0 before 0.0 and all NaNs behind infinity. `descending` is the reverse order. The array may be strided or of the

@@ -98,9 +98,12 @@ bool hacpy_read_stream(const hacpy_state *state, PyObject *capsule, hacpy_batche
     hac_status status;
     if (!hacpy_take_stream(capsule, &own))
         return false;
-    Py_BEGIN_ALLOW_THREADS status = read_all(&own, ret, &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = read_all(&own, ret, &err);
     own.release(&own);
-    Py_END_ALLOW_THREADS if (status != HAC_OK) hacpy_raise(state, &err);
+    Py_END_ALLOW_THREADS
+    if (status != HAC_OK)
+        hacpy_raise(state, &err);
     return status == HAC_OK;
 }
 

@@ -151,8 +151,11 @@ PyObject *hacpy_export_array(const hacpy_state *state, hacpy_held *held)
         return NULL;
     hac_error err = HAC_ERROR_NONE;
     hac_status status;
-    Py_BEGIN_ALLOW_THREADS status = export_job(held, schema, array, &err);
-    Py_END_ALLOW_THREADS if (status == HAC_OK) return pair;
+    Py_BEGIN_ALLOW_THREADS
+    status = export_job(held, schema, array, &err);
+    Py_END_ALLOW_THREADS
+    if (status == HAC_OK)
+        return pair;
     Py_DECREF(pair);
     return hacpy_raise(state, &err);
 }
@@ -272,9 +275,10 @@ PyObject *hacpy_export_stream(const hacpy_state *state, hacpy_held *held)
         Py_DECREF(capsule);
         return PyErr_NoMemory();
     }
-    Py_BEGIN_ALLOW_THREADS status = export_job(held, &own->schema, &own->batch, &err);
-    Py_END_ALLOW_THREADS if (status != HAC_OK)
-    {
+    Py_BEGIN_ALLOW_THREADS
+    status = export_job(held, &own->schema, &own->batch, &err);
+    Py_END_ALLOW_THREADS
+    if (status != HAC_OK) {
         free(own);
         Py_DECREF(capsule);
         return hacpy_raise(state, &err);
@@ -350,11 +354,12 @@ PyObject *hacpy_export_parts(const hacpy_state *state, hacpy_held *held)
     hacpy_held *columns = hacpy_held_new(held->link);
     if (columns == NULL)
         return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS(void) hacpy_link_lock(held->link);
+    Py_BEGIN_ALLOW_THREADS(void)
+    hacpy_link_lock(held->link);
     status = hac_job_export_arrow(held->job, &schema, &columns->array, &err);
     hacpy_link_unlock(held->link);
-    Py_END_ALLOW_THREADS if (status != HAC_OK)
-    {
+    Py_END_ALLOW_THREADS
+    if (status != HAC_OK) {
         hacpy_held_unref(columns);
         return hacpy_raise(state, &err);
     }

@@ -28,8 +28,11 @@ static PyObject *connection_new(PyTypeObject *type, PyObject *args, PyObject *ke
         return NULL;
     options.flags = autostart ? 0 : HAC_CONNECT_NO_AUTOSTART;
     options.software = "python";
-    Py_BEGIN_ALLOW_THREADS status = hac_client_connect(&options, &client, &err);
-    Py_END_ALLOW_THREADS if (status != HAC_OK) return hacpy_raise(state, &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = hac_client_connect(&options, &client, &err);
+    Py_END_ALLOW_THREADS
+    if (status != HAC_OK)
+        return hacpy_raise(state, &err);
     hacpy_link *link = hacpy_link_new(client);
     if (link == NULL) {
         hac_client_free(client);
@@ -62,10 +65,13 @@ static PyObject *connection_alloc(PyObject *object, PyObject *args)
     hac_status status;
     if (held == NULL)
         return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(held->link);
+    Py_BEGIN_ALLOW_THREADS
+    hac_client *client = hacpy_link_lock(held->link);
     status = hac_buffer_alloc(client, bytes, &held->buffer, &err);
     hacpy_link_unlock(held->link);
-    Py_END_ALLOW_THREADS if (status == HAC_OK) return hacpy_memory_new(state, held);
+    Py_END_ALLOW_THREADS
+    if (status == HAC_OK)
+        return hacpy_memory_new(state, held);
     hacpy_held_unref(held);
     return hacpy_raise(state, &err);
 }
@@ -123,14 +129,15 @@ static PyObject *submit_sort(PyObject *object, const hacpy_state *state, const s
         hacpy_source_clear(source);
         return PyErr_NoMemory();
     }
-    Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(held->link);
+    Py_BEGIN_ALLOW_THREADS
+    hac_client *client = hacpy_link_lock(held->link);
     if (input->batches != NULL)
         status = sort_batches(client, input->batches, options, held, &err);
     else
         status = hac_sort_arrow(client, input->schema, input->keys, options, &held->job, &err);
     hacpy_link_unlock(held->link);
-    Py_END_ALLOW_THREADS if (status == HAC_OK)
-    {
+    Py_END_ALLOW_THREADS
+    if (status == HAC_OK) {
         const hac_sort_options known = typed(input, options);
         return hacpy_job_new(state, held, source, &known);
     }
@@ -209,8 +216,10 @@ static PyObject *connection_sort_stream(PyObject *object, PyObject *args)
         const sort_input input = {.batches = &batches};
         job = submit_sort(object, state, &input, &options, &source);
     }
-    Py_BEGIN_ALLOW_THREADS hacpy_batches_clear(&batches);
-    Py_END_ALLOW_THREADS hacpy_names_clear(&names);
+    Py_BEGIN_ALLOW_THREADS
+    hacpy_batches_clear(&batches);
+    Py_END_ALLOW_THREADS
+    hacpy_names_clear(&names);
     return job;
 }
 
@@ -237,34 +246,12 @@ static PyObject *connection_ask(PyObject *object, PyObject *args)
     hac_error err = HAC_ERROR_NONE;
     hac_status status;
     char *text = NULL;
-    Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(link);
+    Py_BEGIN_ALLOW_THREADS
+    hac_client *client = hacpy_link_lock(link);
     status = hac_client_query(client, (hac_topic)topic, job, (hac_plan_format)format, &text, &err);
     hacpy_link_unlock(link);
-    Py_END_ALLOW_THREADS return answer(state, status, &err, text);
-}
-
-static PyObject *connection_explain_sort(PyObject *object, PyObject *args)
-{
-    unsigned long long items;
-    int format = HAC_PLAN_JSON;
-    PyObject *dict, *plan = NULL;
-    hac_sort_options options;
-    hacpy_names names = {NULL};
-    hacpy_state *state = hacpy_connection_state(object);
-    if (state != NULL && PyArg_ParseTuple(args, "KO|i:explain_sort", &items, &dict, &format) &&
-        hacpy_read_sort_options(dict, &options, &names)) {
-        hacpy_link *link = hacpy_connection_link(object);
-        hac_error err = HAC_ERROR_NONE;
-        hac_status status;
-        char *text = NULL;
-        options.plan_input = HAC_PLAN_INPUT_MEMORY;
-        Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(link);
-        status = hac_explain_sort(client, items, &options, (hac_plan_format)format, &text, &err);
-        hacpy_link_unlock(link);
-        Py_END_ALLOW_THREADS plan = answer(state, status, &err, text);
-    }
-    hacpy_names_clear(&names);
-    return plan;
+    Py_END_ALLOW_THREADS
+    return answer(state, status, &err, text);
 }
 
 static PyObject *connection_socket(PyObject *object, void *ignored)
@@ -275,8 +262,10 @@ static PyObject *connection_socket(PyObject *object, void *ignored)
     PyObject *path;
     hacpy_link *link = hacpy_connection_link(object);
     hac_client *client;
-    Py_BEGIN_ALLOW_THREADS client = hacpy_link_lock(link);
-    Py_END_ALLOW_THREADS path = PyUnicode_DecodeFSDefault(hac_client_socket(client));
+    Py_BEGIN_ALLOW_THREADS
+    client = hacpy_link_lock(link);
+    Py_END_ALLOW_THREADS
+    path = PyUnicode_DecodeFSDefault(hac_client_socket(client));
     hacpy_link_unlock(link);
     return path;
 }
@@ -317,17 +306,12 @@ static PyMethodDef methods[] = {
      "process, "
      "until "
      "its end or until stop_fd is readable. A path of None is standard input."},
-    {"explain_query", hacpy_explain_query, METH_VARARGS,
-     "explain_query($self, bytes, fd, options, sql, format=1, /)\n--\n\nThe plan of a query that is not "
-     "run."},
     {"opsplit", hacpy_opsplit, METH_VARARGS,
      "opsplit($self, path, inputs, results, output, stop_fd, /)\n--\n\nRuns a logic file. Inputs: tuples of "
      "a name "
      "and a path, or of a name, template, type, rows, columns and the buffers of values, rows and columns."},
     {"ask", connection_ask, METH_VARARGS,
      "ask($self, topic, job=0, format=1, /)\n--\n\nThe text of a hac_topic."},
-    {"explain_sort", connection_explain_sort, METH_VARARGS,
-     "explain_sort($self, items, options, format=1, /)\n--\n\nThe plan of a sort that is not run."},
     {NULL, NULL, 0, NULL},
 };
 

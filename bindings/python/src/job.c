@@ -134,11 +134,16 @@ static hac_status wait_for_end(job_object *self, double seconds, hac_error *err)
             double left = end - seconds_now();
             slice_ms = left <= 0 ? 0 : left < 1e-3 * SLICE_MS ? (int)(left * 1e3) + 1 : SLICE_MS;
         }
-        Py_BEGIN_ALLOW_THREADS status = wait_slice(self->held, slice_ms > 0 ? locked_ms : 0, slice_ms, err);
-        Py_END_ALLOW_THREADS if (status != HAC_AGAIN || slice_ms == 0) return status;
+        Py_BEGIN_ALLOW_THREADS
+        status = wait_slice(self->held, slice_ms > 0 ? locked_ms : 0, slice_ms, err);
+        Py_END_ALLOW_THREADS
+        if (status != HAC_AGAIN || slice_ms == 0)
+            return status;
         if (PyErr_CheckSignals() < 0) {
-            Py_BEGIN_ALLOW_THREADS(void) cancel(self->held, NULL);
-            Py_END_ALLOW_THREADS return -1;
+            Py_BEGIN_ALLOW_THREADS(void)
+            cancel(self->held, NULL);
+            Py_END_ALLOW_THREADS
+            return -1;
         }
     }
 }
@@ -174,8 +179,11 @@ static PyObject *job_cancel(PyObject *object, PyObject *ignored)
     (void)ignored;
     if (!check_process(object))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = cancel(self->held, &err);
-    Py_END_ALLOW_THREADS if (status == HAC_OK) Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS
+    status = cancel(self->held, &err);
+    Py_END_ALLOW_THREADS
+    if (status == HAC_OK)
+        Py_RETURN_NONE;
     hacpy_state *state = hacpy_state_of_object(object);
     return state != NULL ? hacpy_raise(state, &err) : NULL;
 }

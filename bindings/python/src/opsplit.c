@@ -172,10 +172,12 @@ PyObject *hacpy_opsplit(PyObject *object, PyObject *args)
         hacpy_link *link = hacpy_connection_link(object);
         hac_error err = HAC_ERROR_NONE;
         hac_status status;
-        Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(link);
+        Py_BEGIN_ALLOW_THREADS
+        hac_client *client = hacpy_link_lock(link);
         status = run_locked(&run, client, &options, &err);
         hacpy_link_unlock(link);
-        Py_END_ALLOW_THREADS list = status == HAC_OK ? results_list(&run) : hacpy_raise(state, &err);
+        Py_END_ALLOW_THREADS
+        list = status == HAC_OK ? results_list(&run) : hacpy_raise(state, &err);
     }
     run_clear(&run);
     return list;

@@ -53,10 +53,13 @@ static PyObject *submit(PyObject *object, const hacpy_state *state, query_call *
         hacpy_source_clear(source);
         return PyErr_NoMemory();
     }
-    Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(held->link);
+    Py_BEGIN_ALLOW_THREADS
+    hac_client *client = hacpy_link_lock(held->link);
     status = call->submit(call, client, &held->job, &err);
     hacpy_link_unlock(held->link);
-    Py_END_ALLOW_THREADS if (status == HAC_OK) return hacpy_job_new(state, held, source, NULL);
+    Py_END_ALLOW_THREADS
+    if (status == HAC_OK)
+        return hacpy_job_new(state, held, source, NULL);
     if (status == HAC_INVALID && call->sql != NULL)
         hac_sql_reword(call->sql, &err);
     hacpy_held_unref(held);
@@ -245,38 +248,4 @@ PyObject *hacpy_query_splits(PyObject *object, PyObject *args)
     free((void *)names);
     hacpy_names_clear(&call.devices);
     return job;
-}
-
-/* ---- plans ---- */
-
-PyObject *hacpy_explain_query(PyObject *object, PyObject *args)
-{
-    unsigned long long bytes;
-    int fd, format = HAC_PLAN_JSON;
-    PyObject *options, *sql, *plan = NULL;
-    query_call call = {.submit = NULL};
-    hacpy_state *state = hacpy_connection_state(object);
-    if (state != NULL &&
-        PyArg_ParseTuple(args, "KiOO|i:explain_query", &bytes, &fd, &options, &sql, &format) &&
-        read_call(state, options, sql, &call)) {
-        hacpy_link *link = hacpy_connection_link(object);
-        hac_error err = HAC_ERROR_NONE;
-        hac_planned_query query = HAC_PLANNED_QUERY_INIT;
-        const uint64_t sources[1] = {bytes};
-        hac_status status;
-        char *text = NULL;
-        query.sources = sources;
-        query.n_sources = 1;
-        query.fd = fd;
-        query.options = &call.options;
-        Py_BEGIN_ALLOW_THREADS hac_client *client = hacpy_link_lock(link);
-        status = hac_explain_query(client, &query, (hac_plan_format)format, &text, &err);
-        hacpy_link_unlock(link);
-        Py_END_ALLOW_THREADS if (status == HAC_INVALID && call.sql != NULL) hac_sql_reword(call.sql, &err);
-        plan = status == HAC_OK ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace")
-                                : hacpy_raise(state, &err);
-        free(text);
-    }
-    hacpy_names_clear(&call.devices);
-    return plan;
 }

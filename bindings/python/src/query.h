@@ -10,6 +10,5 @@ PyObject *hacpy_query_stream(PyObject *object, PyObject *args);
 PyObject *hacpy_query_columns(PyObject *object, PyObject *args);
 PyObject *hacpy_query_files(PyObject *object, PyObject *args);
 PyObject *hacpy_query_splits(PyObject *object, PyObject *args);
-PyObject *hacpy_explain_query(PyObject *object, PyObject *args);
 
 #endif
