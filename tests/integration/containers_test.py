@@ -41,14 +41,16 @@ mount -o remount,bind,ro /run/hac
 shift 2
 exec "$@"
 """
-# Mounts of hacd's container.
+# Mounts of hacd's container; `nodes` has device nodes that may be there, and closed.
 SERVER = """set -e
 mount --make-rprivate /
+for node in null zero urandom random; do touch "$1/$node"; mount --bind "/dev/$node" "$1/$node"; done
+mount --rbind "$1" /dev
 mount -t tmpfs none /run
 mkdir /run/hac /run/hac-admin
-mount --bind "$1" /run/hac
-chown "$2:$2" /run/hac-admin
-shift 2
+mount --bind "$2" /run/hac
+chown "$3:$3" /run/hac-admin
+shift 3
 exec "$@"
 """
 
@@ -129,6 +131,17 @@ class Files(unittest.TestCase):
         drop_in = (EXAMPLES / "hacd-socket.conf").read_text()
         self.assertIn(f"ListenSequentialPacket={mount['hostPath']}/hacd.sock\n", drop_in)
 
+    def test_drop_ins(self):
+        """Those that `hacctl doctor` names are those that there are, and they allow device nodes and nothing else."""
+        table = (SOURCE / "daemon" / "server" / "resources" / "device_nodes.c").read_text()
+        folder = SOURCE / "systemd" / "hacd.service.d"
+        self.assertEqual(set(re.findall(r'"(\w+\.conf)"', table)), {p.name for p in folder.iterdir()})
+        for path in folder.iterdir():
+            lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+            self.assertEqual(lines[0], "[Service]")
+            for line in lines[1:]:
+                self.assertRegex(line, r"^DeviceAllow=char-[a-z*-]+ rw$")
+
     def test_quadlet(self):
         unit = configparser.RawConfigParser(strict=False, interpolation=None)
         unit.optionxform = str
@@ -145,7 +158,8 @@ class Pods(unittest.TestCase):
         self.root = Path(tempfile.mkdtemp(prefix="hac-pods-"))
         self.root.chmod(0o755)
         self.addCleanup(shutil.rmtree, self.root)
-        for name, mode in (("socket", 0o755), ("state", 0o700), ("cache", 0o700), ("work", 0o1777), ("profiles", 0o755), ("dev", 0o755)):
+        for name, mode in (("socket", 0o755), ("state", 0o700), ("cache", 0o700), ("work", 0o1777), ("profiles", 0o755), ("dev", 0o755),
+                           ("nodes", 0o755)):
             (self.root / name).mkdir()
             (self.root / name).chmod(mode)
         if SEED:
@@ -166,7 +180,7 @@ class Pods(unittest.TestCase):
         log = open(self.root / "log", "wb")
         self.addCleanup(log.close)
         self.hacd = subprocess.Popen(
-            ["unshare", "--mount", "sh", "-c", SERVER, "sh", self.root / "socket", str(HACD_UID), "setpriv", "--reuid", str(HACD_UID),
+            ["unshare", "--mount", "sh", "-c", SERVER, "sh", self.root / "nodes", self.root / "socket", str(HACD_UID), "setpriv", "--reuid", str(HACD_UID),
              "--regid", str(HACD_UID), "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
              LIBEXEC / "hacd", *command[1:]], env=server, stderr=log)
         self.addCleanup(self.stop)
@@ -224,6 +238,17 @@ class Pods(unittest.TestCase):
             self.hacctl(first, "sort", "keys", "--type", "u32", "--detach")
         self.assertIn("jobs", self.hacctl(first, "sort", "keys", "--type", "u32", "--detach", code=4))
         self.hacctl(other, "sort", "keys", "--type", "u32", "-o", "sorted")
+
+    def test_closed_device(self):
+        """A node that is there and that hacd's user may not open: doctor names it, and the group."""
+        (self.root / "nodes" / "kfd").touch()
+        (self.root / "nodes" / "kfd").chmod(0o660)
+        self.start()
+        said = self.hacctl(TEAMS["team-a"], "doctor", code=1)
+        self.assertIn("device node /dev/kfd", said)
+        self.assertIn("SupplementaryGroups=root", said)
+        (self.root / "nodes" / "kfd").chmod(0o666)
+        self.assertNotIn("kfd", self.hacctl(TEAMS["team-a"], "doctor"))
 
     def test_root_is_a_user(self):
         """Root in a pod, with all capabilities: no administration, no other socket, and no way to replace the socket."""

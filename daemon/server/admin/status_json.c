@@ -12,6 +12,7 @@
 #include "loop/child.h"
 #include "metrics_http.h"
 #include "receipt_engines.h"
+#include "resources/device_nodes.h"
 #include "scheduler/rates.h"
 #include "state.h"
 
@@ -629,6 +630,13 @@ static const char *device_hint(const hac_server *server, const char *reason, cha
     return buffer;
 }
 
+static void add_denied_node(void *context, const char *path, const char *why, const char *hint)
+{
+    char name[PATH_MAX + 16];
+    snprintf(name, sizeof name, "device node %s", path);
+    add_check(context, name, false, why, hint);
+}
+
 hac_status hac_status_json_problems(const hac_server *server, const hac_user *viewer, char **ret,
                                     size_t *ret_bytes, hac_error *err)
 {
@@ -655,6 +663,7 @@ hac_status hac_status_json_problems(const hac_server *server, const hac_user *vi
         add_check(&t, name, usable, usable ? d->device : reason,
                   device_hint(server, reason, hint, sizeof hint));
     }
+    hac_device_nodes_denied("/dev", server->options.private_daemon, add_denied_node, &t);
     add_check(&t, "profiles", server->profile_problems == NULL,
               server->profile_problems != NULL ? server->profile_problems : "all profiles are sound",
               "mend the file and run `hacctl reload`");
