@@ -277,7 +277,6 @@ class Results(PackageTest):
             self.assertEqual(pa.table(result)[name].chunk(0).buffers()[1].address, address)
             self.assertEqual(result.to_polars()[name].to_numpy().ctypes.data, address)
         del result
-        hac._connection.thread.last_job = None
         for _ in range(10):
             hac.query({"x": np.full(30000, 7), "y": np.zeros(30000)}, where="x >= 1")
         self.assertTrue((arrays["x"] == np.arange(10, 30000)).all())

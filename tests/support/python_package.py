@@ -63,7 +63,7 @@ class PackageTest(SharedMachineTest):
     @classmethod
     def tearDownClass(cls):
         import hac
-        hac._connection.thread.connection = hac._connection.thread.last_job = None
+        hac._connection.thread.connection = None
         if hac._future._pool is not None:  # its threads have connections
             hac._future._pool.shutdown()
             hac._future._pool = None

@@ -34,8 +34,7 @@ def why(job: int = 0) -> str:
 
     Raises NotFoundError if hacd no longer has the job.
     """
-    if not job and _thread.last_job is not None:
-        job = _thread.last_job.id
+    job = job or _thread.last_job
     if not job:
         raise NotFoundError("no job of this thread has a number; small sorts have none")
     return _ask(WHY, job)

@@ -18,7 +18,7 @@ TEXT, JSON = 0, 1
 
 class _Thread(threading.local):
     connection: Optional[_hac.Connection] = None
-    last_job: Optional[_hac.Job] = None
+    last_job: int = 0  # its number: the job itself would keep its result
     task: Any = None  # the _future.Task that this thread runs
 
 
@@ -47,16 +47,15 @@ def connection() -> _hac.Connection:
 def finish(job: _hac.Job) -> _hac.Job:
     """Waits for a job, which Ctrl-C and Future.cancel() cancel."""
     here = thread
-    here.last_job = job
     task = here.task
-    if task is None:
-        job.wait()
-        return job
-    task.enter(job)
+    if task is not None:
+        task.enter(job)
     try:
         job.wait()
     finally:
-        task.leave()
+        here.last_job = job.id
+        if task is not None:
+            task.leave()
     return job
 
 
