@@ -559,6 +559,21 @@ static hac_status handle_wait(hac_session *session, const Hac__Client__Request *
     return hac_waiter_add(&job->waiters, session, request->serial, err);
 }
 
+/* HAC_OK: the job has ended well, and hacd still has its result. */
+static hac_status check_result(const hacd_job *job, const hac_session *session, hac_error *err)
+{
+    unsigned long long id = job->id;
+    if (!hacd_job_ended(job) || (job->writer != NULL && job->writer != session))
+        return hac_fail(err, HAC_AGAIN, "job %llu has not ended; `hacctl wait` waits for it", id);
+    if (job->state != HAC_JOB_DONE)
+        return hac_fail(err, HAC_INVALID, "job %llu has no result: it is %s", id,
+                        hacd_job_state_name(job->state));
+    if (job->kind->has_result && job->released)
+        return hac_fail(err, HAC_NOT_FOUND, "the result of job %llu is gone: it was fetched and released",
+                        id);
+    return HAC_OK;
+}
+
 static hac_status handle_result(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
                                 hac_error *err)
 {
@@ -567,13 +582,32 @@ static hac_status handle_result(hac_session *session, const Hac__Client__Request
     hac_status status = find_job(session, request->result->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (!hacd_job_ended(job) || (job->writer != NULL && job->writer != session))
-        return hac_fail(err, HAC_AGAIN, "job %llu has not ended; `hacctl wait` waits for it",
-                        (unsigned long long)job->id);
-    if (job->state == HAC_JOB_DONE && job->kind->has_result && job->released)
-        return hac_fail(err, HAC_NOT_FOUND, "the result of job %llu is gone: it was fetched and released",
-                        (unsigned long long)job->id);
-    hacd_job_send_done(session, request->serial, job);
+    if (!hacd_job_ended(job) || job->state == HAC_JOB_DONE)
+        status = check_result(job, session, err);
+    if (status == HAC_OK)
+        hacd_job_send_done(session, request->serial, job);
+    return status;
+}
+
+static hac_status handle_hold(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                              hac_error *err)
+{
+    (void)frame;
+    hacd_job *job = NULL;
+    hac_status status = find_job(session, request->hold->job, &job, err);
+    if (status == HAC_OK)
+        status = check_result(job, session, err);
+    if (status == HAC_OK && (job->result == NULL || job->user != session->user))
+        status = hac_fail(err, HAC_INVALID, "the result of job %llu is not in a buffer of yours",
+                          (unsigned long long)job->id);
+    if (status == HAC_OK)
+        status = hac_pool_seal(job->result, err);
+    if (status == HAC_OK)
+        status = hac_session_hold(session, job->result, err);
+    if (status != HAC_OK)
+        return status;
+    hac_pool_hold(job->result);
+    hac_session_send_ok(session, request->serial);
     return HAC_OK;
 }
 
@@ -704,6 +738,7 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_RELEASE] = handle_release,
     [HAC__CLIENT__REQUEST__WHAT_CANCEL] = handle_cancel,
     [HAC__CLIENT__REQUEST__WHAT_OUTPUT] = handle_output,
+    [HAC__CLIENT__REQUEST__WHAT_HOLD] = handle_hold,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_CALIBRATE] = handle_submit_calibrate,
     [HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS] = handle_build_kernels,
     [HAC__CLIENT__REQUEST__WHAT_DRAIN] = handle_drain,

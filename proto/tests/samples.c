@@ -379,6 +379,7 @@ REQUEST(wait, WAIT, job)
 REQUEST(result, RESULT, job)
 REQUEST(release, RELEASE, job)
 REQUEST(cancel, CANCEL, job)
+REQUEST(hold, HOLD, job)
 REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate)
 REQUEST(submit_query, SUBMIT_QUERY, submit_query)
 REQUEST(append_split, APPEND_SPLIT, split)
@@ -630,40 +631,18 @@ static size_t report_fatal(hac_sample_executor *e)
 static const struct {
     const char *name;
     size_t (*make)(hac_sample_client *c);
-} requests[] = {S(request, hello),
-                S(request, buffer_alloc),
-                S(request, buffer_grow),
-                S(request, buffer_release),
-                S(request, submit_sort),
-                S(request, sort_inline),
-                S(request, sort_nothing),
-                S(request, sort_pairs),
-                S(request, sort_descriptors),
-                S(request, plan_sort),
-                S(request, query),
-                S(request, wait),
-                S(request, result),
-                S(request, release),
-                S(request, cancel),
-                S(request, drain),
-                S(request, submit_calibrate),
-                S(request, submit_query),
-                S(request, query_file),
-                S(request, query_table),
-                S(request, query_splits),
-                S(request, append_split),
-                S(request, split_last),
-                S(request, plan_query),
-                S(request, submit_ops),
-                S(request, append_graph),
-                S(request, graphs),
-                S(request, graph_last),
-                S(request, output),
-                S(request, plan_ops),
-                S(request, build_kernels),
-                S(request, reload),
-                S(request, revert_tuning),
-                S(request, more_text)},
+} requests[] = {S(request, hello),          S(request, buffer_alloc),  S(request, buffer_grow),
+                S(request, buffer_release), S(request, submit_sort),   S(request, sort_inline),
+                S(request, sort_nothing),   S(request, sort_pairs),    S(request, sort_descriptors),
+                S(request, plan_sort),      S(request, query),         S(request, wait),
+                S(request, result),         S(request, release),       S(request, cancel),
+                S(request, hold),           S(request, drain),         S(request, submit_calibrate),
+                S(request, submit_query),   S(request, query_file),    S(request, query_table),
+                S(request, query_splits),   S(request, append_split),  S(request, split_last),
+                S(request, plan_query),     S(request, submit_ops),    S(request, append_graph),
+                S(request, graphs),         S(request, graph_last),    S(request, output),
+                S(request, plan_ops),       S(request, build_kernels), S(request, reload),
+                S(request, revert_tuning),  S(request, more_text)},
   responses[] = {S(response, hello),          S(response, failure),     S(response, refused),
                  S(response, buffer),         S(response, accepted),    S(response, buffer_attached),
                  S(response, event),          S(response, done),        S(response, done_failed),

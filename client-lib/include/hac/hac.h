@@ -225,6 +225,21 @@ HAC_API HAC_MUST_USE hac_status hac_job_attach(hac_client *client, uint64_t id, 
  * follows. */
 HAC_API void hac_job_free(hac_job *job);
 
+/*
+ * The result of a job that is done, as a buffer: the input of another job, of whatever kind. The first
+ * hac_job_bytes(job) bytes of the buffer are the result: items of hac_sort_*, or the rows of a query in its
+ * result_format. For HAC_RESULT_TABLE use hac_job_export_arrow and hac_query_arrow, which find the columns in
+ * this buffer.
+ *
+ * The memory of the result is the buffer, nothing is copied. Only a result so small that it came in a message
+ * (up to 32 KiB) is copied into a new buffer. The buffer must not be written. It keeps the memory when the
+ * job is freed or released. `job` may be an attached one (hac_job_attach) of this user.
+ *
+ * HAC_AGAIN: the job has not ended. HAC_NOT_FOUND: hacd does not know the job any more, or the result was
+ * released. HAC_INVALID: the job has failed, or its result has no bytes.
+ */
+HAC_API HAC_MUST_USE hac_status hac_job_as_input(hac_job *job, hac_buffer **ret_buffer, hac_error *err);
+
 /* ---- sort ---------------------------------------------------------------------------------------- */
 
 /* Where the keys of a planned sort will be. */

@@ -204,6 +204,11 @@ static void trim(hac_mappings *mappings)
     }
 }
 
+void hac_mappings_share(hac_mapping *mapping)
+{
+    mapping->users++;
+}
+
 void hac_mappings_drop(hac_mappings *mappings, hac_mapping *mapping)
 {
     if (mapping == NULL || --mapping->users > 0)

@@ -65,6 +65,8 @@ HAC_MUST_USE hac_status hac_mappings_take(hac_mappings *mappings, const Hac__Cli
 HAC_MUST_USE hac_status hac_mappings_grown(hac_mappings *mappings, const Hac__Client__Buffer *buffer,
                                            hac_frame *frame, hac_error *err);
 
+/* Adds a user to a mapping that has one. */
+void hac_mappings_share(hac_mapping *mapping);
 /* Removes a user. A mapping without users is idle. */
 void hac_mappings_drop(hac_mappings *mappings, hac_mapping *mapping);
 

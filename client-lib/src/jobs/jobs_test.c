@@ -389,6 +389,71 @@ static void test_detach_and_attach(void **state)
     fake_stop(daemon);
 }
 
+typedef struct held {
+    int times;
+    uint32_t buffer;
+} held;
+
+/* A daemon that lets its client hold the result in a buffer. */
+static bool holds(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    held *h = fake_context(session->daemon);
+    (void)frame;
+    if (request->what_case == HAC__CLIENT__REQUEST__WHAT_HOLD)
+        h->times++;
+    else if (request->what_case == HAC__CLIENT__REQUEST__WHAT_BUFFER_RELEASE && h->times > 0 &&
+             request->buffer_release->buffer == h->buffer)
+        h->times--;
+    else
+        return false;
+    fake_send_ok(session, request->serial);
+    return true;
+}
+
+/* A result is a buffer where it lies; one that came in a message is copied. */
+static void test_result_as_input(void **state)
+{
+    (void)state;
+    held h = {0};
+    fake_daemon *daemon = fake_start(holds, &h);
+    hac_client *client = fake_connect(daemon);
+    const hac_sort_options options = options_u32();
+    hac_buffer *buffer = NULL, *again = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = submit(client, 20000, &options);
+    if (hac_job_get_state(job) != HAC_JOB_DONE)
+        assert_int_equal(hac_job_as_input(job, &buffer, &err), HAC_AGAIN);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    int allocated = (int)fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC);
+    assert_int_equal(hac_job_as_input(job, &buffer, NULL), HAC_OK);
+    assert_int_equal(hac_job_as_input(job, &again, NULL), HAC_OK);
+    h.buffer = hac_mapping_id(buffer->mapping);
+    assert_int_equal(fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_HOLD), 2);
+    assert_int_equal(fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC), allocated);
+    assert_ptr_equal(hac_buffer_data(buffer), hac_job_data(job));
+    hac_job_free(job);
+    hac_buffer_free(again);
+    assert_sorted(hac_buffer_data(buffer), 20000); /* still mapped */
+    hac_buffer_free(buffer);
+    char *text = NULL;
+    assert_int_equal(hac_client_query(client, HAC_TOPIC_STATUS, 0, 0, &text, NULL), HAC_OK); /* in order */
+    free(text);
+    assert_int_equal(h.times, 0);
+    job = submit(client, 10, &options);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_as_input(job, &buffer, NULL), HAC_OK);
+    assert_ptr_not_equal(hac_buffer_data(buffer), hac_job_data(job));
+    assert_memory_equal(hac_buffer_data(buffer), hac_job_data(job), 40);
+    hac_buffer_free(buffer);
+    hac_job_free(job);
+    job = submit(client, 0, &options);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_as_input(job, &buffer, &err), HAC_INVALID);
+    hac_job_free(job);
+    hac_client_free(client);
+    fake_stop(daemon);
+}
+
 /* Handles a client's report about an output that the client writes itself. */
 static bool output_told(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
@@ -605,23 +670,15 @@ static void test_client_freed_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FDS(test_memory_sizes),
-        FDS(test_small_jobs_cost_one_message),
-        FDS(test_many_at_once),
-        FDS(test_callbacks_while_waiting),
-        FDS(test_event_loop),
-        FDS(test_library_used_in_callback),
-        FDS(test_refused),
-        FDS(test_timeout_and_cancel),
-        FDS(test_freed_early),
-        FDS(test_detach_and_attach),
-        FDS(test_output),
-        FDS(test_result_fetched),
-        FDS(test_attach_unknown),
-        FDS(test_options_checked),
-        FDS(test_options_of_other_versions),
-        FDS(test_calibrate),
-        FDS(test_client_freed_first),
+        FDS(test_memory_sizes),    FDS(test_small_jobs_cost_one_message),
+        FDS(test_many_at_once),    FDS(test_callbacks_while_waiting),
+        FDS(test_event_loop),      FDS(test_library_used_in_callback),
+        FDS(test_refused),         FDS(test_timeout_and_cancel),
+        FDS(test_freed_early),     FDS(test_detach_and_attach),
+        FDS(test_result_as_input), FDS(test_output),
+        FDS(test_result_fetched),  FDS(test_attach_unknown),
+        FDS(test_options_checked), FDS(test_options_of_other_versions),
+        FDS(test_calibrate),       FDS(test_client_freed_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
