@@ -663,3 +663,31 @@ hac_status hac_run_placement(hac_client *client, const hac_logic *logic, const h
     }
     return status;
 }
+
+/* Results of jobs as inputs are for tests with a daemon (tests/integration/job_input_test.py). */
+#define NOT_FAKED(name, ...)                                                                                 \
+    hac_status name(__VA_ARGS__)                                                                             \
+    {                                                                                                        \
+        fprintf(stderr, "%s is not faked\n", #name);                                                         \
+        abort();                                                                                             \
+    }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+NOT_FAKED(hac_job_as_input, hac_job *job, hac_buffer **ret_buffer, hac_error *err)
+NOT_FAKED(hac_sort_buffer, hac_client *client, hac_buffer *keys, uint64_t offset, uint64_t items,
+          const hac_sort_options *options, hac_job **ret_job, hac_error *err)
+NOT_FAKED(hac_sort_memory, hac_client *client, const void *keys, uint64_t items,
+          const hac_sort_options *options, hac_job **ret_job, hac_error *err)
+NOT_FAKED(hac_query_buffer, hac_client *client, hac_buffer *buffer, uint64_t offset, uint64_t bytes,
+          const hac_query_options *options, hac_job **ret_job, hac_error *err)
+NOT_FAKED(hac_query_arrow, hac_client *client, const struct ArrowSchema *schema,
+          const struct ArrowArray *columns, const hac_query_options *options, hac_job **ret_job,
+          hac_error *err)
+#pragma GCC diagnostic pop
+
+void hac_buffer_free(hac_buffer *buffer)
+{
+    if (buffer != NULL)
+        abort();
+}

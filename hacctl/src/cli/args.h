@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "options.h"
 
+struct hac_cli;
+
 typedef struct hac_args {
     const char *values[HAC_OPT_COUNT]; /* NULL: not given; "" for flags */
     const char *inputs[64];            /* values of --input */
@@ -23,7 +25,8 @@ typedef struct hac_args {
     size_t n_nulls;
     char **words; /* in argv, moved behind the options */
     size_t n_words;
-    bool of_rank; /* hac-mpi: mpirun gives each rank a pseudo-terminal that nobody looks at */
+    struct hac_cli *cli; /* for inputs that are results of jobs (request/job_source.h) */
+    bool of_rank;        /* hac-mpi: mpirun gives each rank a pseudo-terminal that nobody looks at */
 } hac_args;
 
 /* Parses the options of `set` that stand before the first word. */

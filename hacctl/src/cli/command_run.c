@@ -53,6 +53,7 @@ hac_status hac_command_run(const hac_command *command, hac_cli *cli, hac_args *a
         return status;
     hac_cli_set(cli, args);
     args->of_rank = cli->ranks != NULL;
+    args->cli = cli;
     if (hac_args_has(args, HAC_OPT_HELP))
         return hac_help_command(command, err);
     if (hac_args_has(args, HAC_OPT_VERSION))

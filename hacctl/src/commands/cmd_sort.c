@@ -5,6 +5,7 @@
 
 #include "base/type.h"
 #include "cmd.h"
+#include "request/job_source.h"
 #include "request/sort_request.h"
 #include "run/job_output.h"
 #include "run/query_run.h"
@@ -36,15 +37,45 @@ static hac_status reserve(hac_job_output *outputs, const hac_sort_source *input,
     return hac_output_reserve(outputs->result, input->items * size, err);
 }
 
+/* Sorts the array that is the result of a job, where it lies. */
+static hac_status submit_of_job(hac_cli *cli, const hac_sort_source *input, const hac_sort_options *options,
+                                hac_job **ret, hac_error *err)
+{
+    hac_cleanup(hac_job_source_clear) hac_job_source source = {.job = NULL};
+    uint64_t size = hac_type_size(options->type);
+    hac_status status = hac_job_source_open(cli, input->name, &source, err);
+    if (status == HAC_OK && (source.format != HAC_INPUT_NONE || source.columns))
+        return hac_fail(
+            err, HAC_INVALID,
+            "sort: %s has rows; sort them by columns: --input-format csv --key COLUMN, or ask for "
+            "an order in the query",
+            input->name);
+    if (status == HAC_OK && source.bytes % size != 0)
+        status = hac_fail(err, HAC_INVALID, "sort: %s has %llu bytes, which are no items of %s", input->name,
+                          (unsigned long long)source.bytes, hac_type_name(options->type));
+    if (status != HAC_OK)
+        return status;
+    return source.buffer != NULL
+               ? hac_sort_buffer(cli->client, source.buffer, 0, source.bytes / size, options, ret, err)
+               : hac_sort_memory(cli->client, "", 0, options, ret, err);
+}
+
+static hac_status submit(hac_cli *cli, const hac_sort_source *input, const hac_sort_options *options,
+                         hac_job **ret, hac_error *err)
+{
+    if (hac_job_source_is(input->name))
+        return submit_of_job(cli, input, options, ret, err);
+    return hac_sort_fd(cli->client, input->fd, input->offset, input->sized ? input->items : UINT64_MAX,
+                       input->name, options, ret, err);
+}
+
 static hac_status submit_and_wait(hac_cli *cli, const hac_sort_source *input, hac_sort_options *options,
                                   hac_job_output *outputs, hac_error *err)
 {
     hac_wait wait;
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_wait_prepare(&wait, cli, &options->job);
-    hac_status status =
-        hac_sort_fd(cli->client, input->fd, input->offset, input->sized ? input->items : UINT64_MAX,
-                    input->name, options, &job, err);
+    hac_status status = submit(cli, input, options, &job, err);
     if (status != HAC_OK)
         return status;
     if (options->job.detach)
@@ -70,8 +101,9 @@ hac_status hac_cmd_sort(hac_cli *cli, const hac_args *args, hac_error *err)
     hac_status status = hac_sort_request_parse(&request, "sort", args, err);
     if (status == HAC_OK)
         status = check_usage(args, err);
-    if (status == HAC_OK)
-        status = hac_sort_source_open(args->words[0], &request.options, &input, err);
+    input.name = args->words[0];
+    if (status == HAC_OK && !hac_job_source_is(input.name))
+        status = hac_sort_source_open(input.name, &request.options, &input, err);
     if (status == HAC_OK)
         status = hac_job_output_open(&outputs, args, !request.options.job.detach, err);
     if (status == HAC_OK)

@@ -252,6 +252,48 @@ hac_status hac_query_input_name(hac_query_input *input, const char *command, cha
     return status;
 }
 
+/* Raw arrays are fixed-width records; columns have no format of text, so that of csv stands in. */
+static hac_status choose_job_format(hac_query_input *input, const char *command, hac_input_format asked,
+                                    hac_error *err)
+{
+    const hac_job_source *job = &input->of_job;
+    input->format = job->columns ? HAC_INPUT_CSV : job->format;
+    if (job->format == HAC_INPUT_NONE && !job->columns) {
+        input->format = HAC_INPUT_FIXED;
+        if (asked != HAC_INPUT_FIXED)
+            return hac_fail(err, HAC_INVALID,
+                            "%s: %s is a raw array; say its type: --parse fixed --schema value:u32 (for "
+                            "`parquet convert` --type u32)",
+                            command, input->names[0]);
+    }
+    if (asked == HAC_INPUT_NONE || (asked == input->format && !job->columns))
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "%s: %s is known to be %s; leave out the format", command,
+                    input->names[0], job->columns ? "columns" : hac_formats[input->format].name);
+}
+
+hac_status hac_query_input_of_job(hac_query_input *input, const char *command, hac_cli *cli,
+                                  char *const *words, size_t n_words, hac_input_format format, hac_error *err)
+{
+    *input = (hac_query_input){.fds = {-1}};
+    if (n_words > 1)
+        return hac_fail(err, HAC_INVALID,
+                        "%s: the result of a job cannot be combined with other inputs; write it to a file "
+                        "with `hacctl result`",
+                        command);
+    if (cli == NULL)
+        return hac_fail(err, HAC_INVALID, "%s: %s cannot be read by ranks", command, words[0]);
+    input->names[0] = strdup(words[0]);
+    if (input->names[0] == NULL)
+        return hac_fail_no_memory(err);
+    input->n_files = 1;
+    hac_status status = hac_job_source_open(cli, words[0], &input->of_job, err);
+    if (status == HAC_OK)
+        status = choose_job_format(input, command, format, err);
+    input->bytes[0] = input->of_job.bytes;
+    return status;
+}
+
 /* ---- opening ---- */
 
 int hac_query_open_path(const char *path)
@@ -336,7 +378,7 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
 hac_status hac_query_input_open(hac_query_input *input, const char *command, hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < input->n_files && status == HAC_OK; i++)
+    for (size_t i = 0; i < input->n_files && status == HAC_OK && input->of_job.job == NULL; i++)
         status = open_one(input, command, i, err);
     return status;
 }
@@ -348,4 +390,5 @@ void hac_query_input_clear(hac_query_input *input)
         free(input->names[i]);
     }
     input->n_files = 0;
+    hac_job_source_clear(&input->of_job);
 }

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "job_source.h"
 
 typedef struct hac_query_input {
     hac_input_format format;
@@ -24,11 +25,12 @@ typedef struct hac_query_input {
     char *names[HAC_QUERY_FILES_MAX]; /* paths, or "standard input" */
     uint64_t bytes[HAC_QUERY_FILES_MAX];
     size_t n_files;
-    char note[512];  /* what of a folder was left out; empty: nothing */
-    bool standard;   /* the first input is standard input */
-    bool stream;     /* there is one input, of unknown size */
-    bool compressed; /* at least one input is gzip or zstd */
-    bool document;   /* at least one input is a JSON document (base/json_document.h) */
+    char note[512];        /* what of a folder was left out; empty: nothing */
+    bool standard;         /* the first input is standard input */
+    bool stream;           /* there is one input, of unknown size */
+    bool compressed;       /* at least one input is gzip or zstd */
+    bool document;         /* at least one input is a JSON document (base/json_document.h) */
+    hac_job_source of_job; /* the only input is the result of a job; names[0] is job:ID */
 } hac_query_input;
 
 /* Whether libhac reads the inputs, because hacd's processes cannot. */
@@ -66,6 +68,11 @@ int hac_query_open_path(const char *path);
  */
 HAC_MUST_USE hac_status hac_query_input_name(hac_query_input *input, const char *command, char *const *words,
                                              size_t n_words, hac_input_format format, hac_error *err);
+
+/* The same for job:ID, the only input. `format` is what --parse says, or HAC_INPUT_NONE. */
+HAC_MUST_USE hac_status hac_query_input_of_job(hac_query_input *input, const char *command, hac_cli *cli,
+                                               char *const *words, size_t n_words, hac_input_format format,
+                                               hac_error *err);
 
 /* Opens all inputs. HAC_FAILED names the input that cannot be read. */
 HAC_MUST_USE hac_status hac_query_input_open(hac_query_input *input, const char *command, hac_error *err);

@@ -344,11 +344,24 @@ static hac_status take_table(hac_query_request *request, const hac_line *line, c
 
 /* ---- commands ---- */
 
+static bool names_job(char *const *words, size_t n_words)
+{
+    bool found = false;
+    for (size_t i = 0; i < n_words; i++)
+        found |= hac_job_source_is(words[i]);
+    return found;
+}
+
 static hac_status begin(hac_query_request *request, const hac_line *line, size_t first, size_t n_words,
                         hac_input_format format, hac_error *err)
 {
+    char **words = line->args->words + first;
     hac_status status =
-        hac_query_input_name(&request->input, line->command, line->args->words + first, n_words, format, err);
+        names_job(words, n_words)
+            ? hac_query_input_of_job(&request->input, line->command,
+                                     line->args->of_rank ? NULL : line->args->cli, words, n_words, format,
+                                     err)
+            : hac_query_input_name(&request->input, line->command, words, n_words, format, err);
     request->options.input_format = request->input.format;
     if (status == HAC_OK && request->input.format == HAC_INPUT_PARQUET)
         status = hac_args_refuse(
@@ -567,9 +580,14 @@ hac_status hac_query_request_splice(hac_query_request *request, const char *comm
     *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
     hac_line line = {command, args};
     take_texts(&request->options, args, NULL);
+    size_t n_words = words_from(args, first);
     hac_status status = need_select(&line, err);
+    if (status == HAC_OK && names_job(args->words + first, n_words)) {
+        status = begin(request, &line, first, n_words, asked_format(args), err);
+        return status == HAC_OK ? finish(request, &line, NULL, HAC_FORM_OF_CSV, err) : status;
+    }
     if (status == HAC_OK)
-        status = hac_split_input_name(&request->splits, command, args->words + first, words_from(args, first),
+        status = hac_split_input_name(&request->splits, command, args->words + first, n_words,
                                       asked_format(args), err);
     if (status == HAC_OK)
         status = choose_output(request, &line, HAC_FORM_OF_CSV, err);

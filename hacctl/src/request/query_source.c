@@ -143,6 +143,8 @@ hac_status hac_query_source_add(hac_query_source *source, const char *command, c
                                 hac_error *err)
 {
     struct stat st;
+    if (hac_job_source_is(word))
+        return add_path(source, strdup(word), err);
     bool exists = stat(word, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return add_folder(source, word, err);
@@ -166,6 +168,9 @@ hac_status hac_query_source_choose(hac_query_source *source, const char *command
                                    hac_error *err)
 {
     source->format = format;
+    for (size_t i = 0; i < source->n_paths; i++)
+        if (hac_job_source_is(source->paths[i])) /* hacd knows its format */
+            return HAC_OK;
     if (format == HAC_INPUT_NONE) {
         hac_status status =
             hac_query_format_by_suffixes(command, source->paths, source->n_paths, &source->format, err);

@@ -132,6 +132,14 @@ NOT_CALLED(hac_status, hac_query_files, hac_client *client, const int *fds, cons
            size_t n, const hac_query_options *options, hac_job **ret, hac_error *err)
 NOT_CALLED(hac_status, hac_query_stream, hac_client *client, int fd, const char *name,
            const hac_query_options *options, hac_job **ret, hac_error *err)
+NOT_CALLED(hac_status, hac_query_memory, hac_client *client, const void *text, uint64_t bytes,
+           const hac_query_options *options, hac_job **ret, hac_error *err)
+NOT_CALLED(hac_status, hac_query_buffer, hac_client *client, hac_buffer *buffer, uint64_t offset,
+           uint64_t bytes, const hac_query_options *options, hac_job **ret, hac_error *err)
+NOT_CALLED(hac_status, hac_client_query, hac_client *client, hac_topic topic, uint64_t job,
+           hac_plan_format format, char **ret, hac_error *err)
+NOT_CALLED(hac_status, hac_job_attach, hac_client *client, uint64_t id, hac_job **ret, hac_error *err)
+NOT_CALLED(hac_status, hac_job_as_input, hac_job *job, hac_buffer **ret, hac_error *err)
 NOT_CALLED(hac_status, hac_query_arrow, hac_client *client, const struct ArrowSchema *schema,
            const struct ArrowArray *columns, const hac_query_options *options, hac_job **ret, hac_error *err)
 NOT_CALLED(hac_status, hac_job_export_arrow, hac_job *job, struct ArrowSchema *schema,

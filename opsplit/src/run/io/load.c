@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "given_vectors.h"
 #include "input_files.h"
+#include "input_job.h"
 #include "load_by_rank.h"
 #include "run/state/run_base.h"
 #include "run/state/vectors.h"
@@ -103,7 +104,12 @@ static hac_status ask_file(hac_logic_run_state *run, const char *path, const hac
 {
     hac_autoclose int fd = -1;
     struct stat st;
-    hac_status status = hac_run_open_file(run, path, &fd, &st, err);
+    hac_status status = HAC_OK;
+    if (hac_run_is_job(path)) {
+        status = hac_run_query_job(run, path, options, ret, err);
+        return status == HAC_OK ? hac_run_wait_for_job(run, *ret, err) : status;
+    }
+    status = hac_run_open_file(run, path, &fd, &st, err);
     if (status != HAC_OK)
         return status;
     status = by_client || !S_ISREG(st.st_mode)
