@@ -162,6 +162,7 @@ complete -c hacctl -n '__hacctl_in "tune"' -l reset -d 'forget what all searches
 complete -c hacctl -n '__hacctl_in "explain" "simulate" "show"' -l format -x -a 'text json svg' -d 'form of the answer'
 complete -c hacctl -n '__hacctl_in "simulate"' -l profiles -x -a '(__fish_complete_directories)' -d 'the machine: every profile *.yaml in DIR is a device (required)'
 complete -c hacctl -n '__hacctl_in "log"' -s f -l follow -d 'go on until the job ends'
+complete -c hacctl -n '__hacctl_in "jobs"' -l all -d 'also list the ended jobs that are remembered, the last 1,000'
 complete -c hacctl -n '__hacctl_in "kernels build"' -l device -x -a '(__hacctl_names devices)' -d 'the device whose kernels are built'
 complete -c hacctl -n '__hacctl_in "top"' -l once -d 'print one report and leave'
 complete -c hacctl -n '__hacctl_in "top"' -l interval -x -d 'time between two reports'
