@@ -157,6 +157,9 @@ class Edges(SharedMachineTest):
         result = self.m.run("parquet", "query", "d", "--select", "count() as n")
         self.assertEqual((result.code, result.out), (0, b"n\n6\n"))
         self.assertIn("d: 2 files are not Parquet, and left out: ", result.err)
+        for name in ("parts/part-00000", "parts/year/c.parq"):  # no file with the usual suffix
+            self.write(name, x=[1, 2])
+        self.assertEqual(self.m.good("query", "SELECT count(*) AS n, sum(x) AS s FROM 'parts'"), b"n,s\n4,6\n")
         Path(self.m.path("text")).write_text("hello\n")
         self.m.bad(2, "parquet", "query", "text", "--select", "count()", says="Its suffix does not say")
 

@@ -51,8 +51,7 @@ static bool begins_as_parquet(const char *path)
            memcmp(begin, magic, sizeof magic) == 0;
 }
 
-/* The format that the suffix names; a file without such a suffix may still be a Parquet file. */
-static hac_input_format format_of(const char *path)
+hac_input_format hac_query_format_of(const char *path)
 {
     hac_input_format format = is_folder(path) ? HAC_INPUT_PARQUET : hac_format_of_path(path);
     return format == HAC_INPUT_NONE && begins_as_parquet(path) ? HAC_INPUT_PARQUET : format;
@@ -78,7 +77,7 @@ hac_status hac_query_format_by_suffixes(const char *command, char *const *words,
     for (size_t i = 0; i < n_words; i++) {
         if (is_standard(words[i])) /* standard input has no suffix; the other words decide */
             continue;
-        hac_input_format format = format_of(words[i]);
+        hac_input_format format = hac_query_format_of(words[i]);
         if (first == NULL) {
             first = words[i];
             found = format;
@@ -142,7 +141,7 @@ static hac_status look_at(char *path, unsigned depth, found_files *found, hac_er
         return errno == ENOENT ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", path);
     if (S_ISDIR(st.st_mode)) /* links to folders are left out: they may form circles */
         return look_in(path, depth + 1, found, err);
-    if (format_of(path) != HAC_INPUT_PARQUET) {
+    if (hac_query_format_of(path) != HAC_INPUT_PARQUET) {
         bool file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
         found->n_others += file;
         if (file && found->other == NULL)
@@ -239,7 +238,8 @@ hac_status hac_query_input_name(hac_query_input *input, const char *command, cha
     if (n_words == 0)
         return hac_fail(err, HAC_INVALID, "%s: of which files? Name at least one", command);
     if (n_words > HAC_QUERY_FILES_MAX)
-        return fail_many(command, n_words, format != HAC_INPUT_NONE ? format : format_of(words[0]), err);
+        return fail_many(command, n_words, format != HAC_INPUT_NONE ? format : hac_query_format_of(words[0]),
+                         err);
     hac_status status = HAC_OK;
     for (size_t i = 0; i < n_words; i++)
         if (is_standard(words[i]) && n_words > 1)

@@ -48,6 +48,10 @@ const char *hac_query_suffix_of(const char *path);
 HAC_MUST_USE hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,
                                                      hac_input_format *ret, hac_error *err);
 
+/* The format that the suffix names: parquet for a folder, and for a file without such a suffix that begins as
+ * Parquet files do. HAC_INPUT_NONE: not known. */
+hac_input_format hac_query_format_of(const char *path);
+
 /* Whether the numbers of a format may look like the beginning of gzip, so that only the file's name can
  * tell that it is compressed. */
 bool hac_query_may_begin_like_gzip(hac_input_format format);

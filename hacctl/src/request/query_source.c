@@ -71,7 +71,7 @@ static hac_status look_at(folder_files *files, char *path, unsigned depth, hac_e
         return look_in(files, path, depth + 1, err);
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return HAC_OK;
-    files->parquet |= hac_format_of_path(path) == HAC_INPUT_PARQUET;
+    files->parquet |= hac_query_format_of(path) == HAC_INPUT_PARQUET;
     return add_path(files->source, hac_steal_ptr(own), err);
 }
 
