@@ -28,6 +28,7 @@ const hac_format_info hac_formats[HAC_INPUT_END] = {
     [HAC_INPUT_JSONL] = {.name = "jsonl",
                          .text = true,
                          .inferred = true,
+                         .by_name = true,
                          .records = HAC_RECORDS_LINE,
                          .suffixes = ".jsonl .ndjson .json",
                          .short_record = 32},
@@ -54,6 +55,27 @@ const hac_format_info hac_formats[HAC_INPUT_END] = {
     [HAC_INPUT_PARQUET] = {.name = "parquet", .suffixes = ".parquet", .short_record = 16},
     [HAC_INPUT_LENGTHS] = {.name = "lengths", .records = HAC_RECORDS_LENGTH, .short_record = 16},
     [HAC_INPUT_TYPEDBYTES] = {.name = "typedbytes", .records = HAC_RECORDS_TYPED, .short_record = 16},
+    [HAC_INPUT_CLF] = {.name = "clf",
+                       .text = true,
+                       .records = HAC_RECORDS_LINE,
+                       .columns = "host:string,ident:string,user:string,time:timestamp,request:string,"
+                                  "method:string,path:string,protocol:string,status:i32,bytes:i64,"
+                                  "referer:string,agent:string,rest:string",
+                       .short_record = 64},
+    [HAC_INPUT_LOGFMT] = {.name = "logfmt",
+                          .text = true,
+                          .inferred = true,
+                          .by_name = true,
+                          .records = HAC_RECORDS_LINE,
+                          .suffixes = ".logfmt",
+                          .short_record = 32},
+    [HAC_INPUT_SYSLOG] = {.name = "syslog",
+                          .text = true,
+                          .records = HAC_RECORDS_LINE,
+                          .columns = "time:timestamp,host:string,app:string,pid:string,msgid:string,"
+                                     "data:string,message:string,facility:i32,severity:i32",
+                          .suffixes = ".syslog",
+                          .short_record = 32},
 };
 
 hac_input_format hac_format_named(const char *name, size_t bytes)

@@ -75,7 +75,7 @@ _hacctl() {
     --placement) _hacctl_words measured rule; return ;;
     --threshold) return ;;
     --components) return ;;
-    --parse) _hacctl_words csv tsv jsonl lines words kv fixed parquet lengths typedbytes; return ;;
+    --parse) _hacctl_words csv tsv jsonl lines words kv fixed parquet lengths typedbytes clf logfmt syslog; return ;;
     --split-size) return ;;
     --io) _hacctl_words text typedbytes; return ;;
     --input-size) return ;;

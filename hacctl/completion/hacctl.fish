@@ -129,7 +129,7 @@ complete -c hacctl -n '__hacctl_in "opsplit run" "explain" "simulate"' -l placem
 complete -c hacctl -n '__hacctl_in "opsplit run" "explain" "simulate"' -l threshold -x -d 'size at which --placement rule changes the device'
 complete -c hacctl -n '__hacctl_in "opsplit run" "explain" "simulate"' -l components -x -d 'number of components of vectors whose split the logic file does not state'
 complete -c hacctl -n '__hacctl_in "opsplit run" "explain" "simulate"' -l kernels -d 'run OpenCL kernels even where host codelets could run'
-complete -c hacctl -n '__hacctl_in "query" "describe" "summarize" "splice" "pipe" "mapreduce" "parquet query" "parquet convert" "explain" "simulate"' -l parse -x -a 'csv tsv jsonl lines words kv fixed parquet lengths typedbytes' -d 'how the input becomes rows'
+complete -c hacctl -n '__hacctl_in "query" "describe" "summarize" "splice" "pipe" "mapreduce" "parquet query" "parquet convert" "explain" "simulate"' -l parse -x -a 'csv tsv jsonl lines words kv fixed parquet lengths typedbytes clf logfmt syslog' -d 'how the input becomes rows'
 complete -c hacctl -n '__hacctl_in "splice" "pipe" "explain" "simulate"' -l split-size -x -d 'bytes of a split'
 complete -c hacctl -n '__hacctl_in "pipe"' -l io -x -a 'text typedbytes' -d 'form of the result, and of the input without --parse'
 complete -c hacctl -n '__hacctl_in "explain" "simulate"' -l input-size -x -d 'queries: plan for that many bytes instead of IN\'s (20GB)'

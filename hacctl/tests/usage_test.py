@@ -281,7 +281,7 @@ class Usage(Case):
         self.assertEqual(self.complete("simulate", ""), ["query", "sort", "splice", "mapreduce", "parquet"])
         self.assertEqual(self.complete("mapreduce", "word"), ["wordcount"])
         self.assertEqual(self.complete("mapreduce", "wordcount", "i"), ["in"])
-        self.assertEqual(self.complete("mapreduce", "--parse", "l"), ["lines", "lengths"])
+        self.assertEqual(self.complete("mapreduce", "--parse", "l"), ["lines", "lengths", "logfmt"])
         self.assertEqual(self.complete("explain", "sort", "i"), ["in"])
         self.assertEqual(self.complete("help", "do"), ["doctor"])
         for command in COMMANDS:

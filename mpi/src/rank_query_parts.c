@@ -286,10 +286,10 @@ static hac_status check_input(const hac_query_request *request, hac_error *err)
         return hac_fail(err, HAC_INVALID,
                         "%s is no Parquet file: convert it first (hacctl parquet convert), or say mapreduce",
                         input->names[0]);
-    if (input->format == HAC_INPUT_JSONL && request->options.schema == NULL)
-        return hac_fail(
-            err, HAC_INVALID,
-            "each rank would see other columns in its part of JSON lines; name them with --schema");
+    if (hac_formats[input->format].by_name && request->options.schema == NULL)
+        return hac_fail(err, HAC_INVALID,
+                        "each rank would see other columns in its part of %s; name them with --schema",
+                        hac_formats[input->format].name);
     return HAC_OK;
 }
 

@@ -21,10 +21,11 @@ typedef enum hac_record_end {
 } hac_record_end;
 
 typedef struct hac_format_info {
-    const char *name;  /* "csv": --parse, plans, messages, metrics; NULL: HAC_INPUT_NONE */
-    bool text;         /* text in UTF-8; a byte order mark at its beginning is left out */
-    bool header;       /* the first line may name the columns; records consist of delimited fields */
-    bool inferred;     /* types of columns can be inferred from the first records */
+    const char *name; /* "csv": --parse, plans, messages, metrics; NULL: HAC_INPUT_NONE */
+    bool text;        /* text in UTF-8; a byte order mark at its beginning is left out */
+    bool header;      /* the first line may name the columns; records consist of delimited fields */
+    bool by_name;  /* each record has its own columns: a schema may name others than the first records have */
+    bool inferred; /* types of columns can be inferred from the first records */
     bool needs_schema; /* a query cannot read the format without a schema */
     hac_record_end records;
     const char *columns;  /* schema of the columns that it always has, "line:string"; NULL: others */
@@ -38,7 +39,7 @@ typedef struct hac_format_info {
 extern const hac_format_info hac_formats[HAC_INPUT_END];
 
 /* Names of the formats that users can name, in the order of their numbers from HAC_INPUT_CSV on. */
-#define HAC_FORMAT_WORDS "csv tsv jsonl lines words kv fixed parquet lengths typedbytes"
+#define HAC_FORMAT_WORDS "csv tsv jsonl lines words kv fixed parquet lengths typedbytes clf logfmt syslog"
 
 /* Whether a field may be quoted, so that a line feed inside quotes does not end the record. */
 static inline bool hac_format_has_quotes(hac_input_format format)

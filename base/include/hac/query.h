@@ -28,6 +28,9 @@ typedef enum hac_input_format {
     HAC_INPUT_LENGTHS = 10,    /* binary records, each preceded by its length in 4 bytes
                                 * (docs/flows/splice.md) */
     HAC_INPUT_TYPEDBYTES = 11, /* Hadoop's typed bytes: a key and a value a record */
+    HAC_INPUT_CLF = 12,        /* access logs of Apache and nginx, common or combined */
+    HAC_INPUT_LOGFMT = 13,     /* key=value pairs; columns by key */
+    HAC_INPUT_SYSLOG = 14,     /* lines of RFC 3164 and 5424 */
     HAC_INPUT_END
 } hac_input_format;
 

@@ -41,8 +41,7 @@ static hac_status check_options(const hac_query_text *text, hac_error *err)
             return hac_fail(err, HAC_INVALID, "%s: longer than %d bytes", texts[i][0], HAC_EXPRESSION_MAX);
     if (source->format <= HAC_INPUT_NONE || source->format >= HAC_INPUT_END)
         return hac_fail(err, HAC_INVALID,
-                        "--parse: the input's format is not known; give one of csv tsv jsonl lines words kv "
-                        "fixed lengths typedbytes");
+                        "--parse: the input's format is not known; give one of " HAC_FORMAT_WORDS);
     if (hac_text_given(text->limit_by) && text->limit_each == UINT64_MAX)
         return hac_fail(err, HAC_INVALID, "--limit-by: say with --limit how many rows of each");
     return hac_input_options_check(source->format, &source->options, err);

@@ -92,9 +92,9 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
             return copy_schema(header, 0, &c->schema, c->err);
         if (header != NULL && !names) /* hac_compile_named_columns reports it */
             return HAC_OK;
-        if (format == HAC_INPUT_JSONL && c->text->source.inferred)
+        if (hac_formats[format].by_name && c->text->source.inferred)
             return hac_fail(c->err, HAC_FAILED,
-                            "the input has no object to infer columns from; name them with --schema");
+                            "the input has no record to infer columns from; name them with --schema");
         return hac_fail(
             c->err, HAC_INVALID,
             "--schema: say what columns there are, as in 'name:string,price:f64' (csv and tsv with "
@@ -104,7 +104,7 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
         return hac_error_prefix(c->err, "--schema");
     if (!names || header->n_fields == 0)
         return HAC_OK;
-    hac_status status = format == HAC_INPUT_JSONL ? HAC_OK : check_header(c, header);
+    hac_status status = hac_formats[format].by_name ? HAC_OK : check_header(c, header);
     return status == HAC_OK ? add_unlisted(c, header) : status;
 }
 

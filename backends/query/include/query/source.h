@@ -19,6 +19,8 @@
  *               pair is an error.
  *   lines, kv   LF or CR LF. kv: a line without a TAB has a null value.
  *   words       as the contract defines them.
+ *   clf, syslog fixed columns. A time becomes text that timestamps are read from. Empty lines are skipped.
+ *   logfmt      columns by key; a value is converted to its column's type, an empty one is null but in text.
  *   fixed       the source's size is a multiple of the record's.
  *   lengths     a length of four bytes and that many bytes: the schema's columns as in fixed. Each text
  *               begins with its own length, except that the last column, if it is text, is the rest of the

@@ -130,7 +130,7 @@ static void look(hac_input_format format, const hac_column *v, size_t row, guess
     unsigned wanted = g->types;
     if (v->states != NULL && v->states[row] != HAC_ROW_OK)
         return;
-    if (format == HAC_INPUT_TSV && ref.length == 0)
+    if ((format == HAC_INPUT_TSV || format == HAC_INPUT_LOGFMT) && ref.length == 0)
         return;
     /* the byte before a quoted value is its quote; before others it is ':' or a blank */
     if (format == HAC_INPUT_JSONL)
@@ -241,8 +241,10 @@ hac_status hac_infer_names(const hac_source_options *options, const hac_source_p
 {
     if (options->format == HAC_INPUT_JSONL)
         return hac_jsonl_names(options, place, HAC_INFER_RECORDS, ret, err);
+    if (options->format == HAC_INPUT_LOGFMT)
+        return hac_logfmt_names(options, place, HAC_INFER_RECORDS, ret, err);
     if (!hac_formats[options->format].header)
-        return hac_fail(err, HAC_INVALID, "only csv, tsv and jsonl say what their columns are" HINT);
+        return hac_fail(err, HAC_INVALID, "only csv, tsv, jsonl and logfmt say what their columns are" HINT);
     hac_status status = hac_source_header(options, place, ret, err);
     if (status != HAC_OK)
         return !options->options.no_header || place->bytes > 0

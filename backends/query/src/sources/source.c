@@ -25,6 +25,9 @@ static const hac_source_format *format_of(hac_input_format format)
         [HAC_INPUT_PARQUET] = &hac_format_parquet,
         [HAC_INPUT_LENGTHS] = &hac_format_lengths,
         [HAC_INPUT_TYPEDBYTES] = &hac_format_typedbytes,
+        [HAC_INPUT_CLF] = &hac_format_log_lines,
+        [HAC_INPUT_LOGFMT] = &hac_format_logfmt,
+        [HAC_INPUT_SYSLOG] = &hac_format_log_lines,
     };
     return format > HAC_INPUT_NONE && format < HAC_INPUT_END ? formats[format] : NULL;
 }

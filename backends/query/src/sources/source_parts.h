@@ -89,6 +89,8 @@ extern const hac_source_format hac_format_table;
 extern const hac_source_format hac_format_parquet;
 extern const hac_source_format hac_format_lengths;
 extern const hac_source_format hac_format_typedbytes;
+extern const hac_source_format hac_format_log_lines; /* clf, syslog */
+extern const hac_source_format hac_format_logfmt;
 
 /* Sets a text column's row to null. */
 static inline void hac_source_null(hac_source_column *column, size_t row)
@@ -147,6 +149,10 @@ hac_string_ref hac_delimited_field(const hac_source_options *options, const hac_
  * or there are too many. */
 HAC_MUST_USE hac_status hac_jsonl_names(const hac_source_options *options, const hac_source_place *place,
                                         uint64_t sample, hac_schema *ret, hac_error *err);
+
+/* The same of a logfmt source: the keys of its first lines. */
+HAC_MUST_USE hac_status hac_logfmt_names(const hac_source_options *options, const hac_source_place *place,
+                                         uint64_t sample, hac_schema *ret, hac_error *err);
 
 /* Copies a name of the header as a column's name. */
 void hac_header_name(const hac_records_view *view, hac_string_ref ref, char ret[HAC_FIELD_NAME_MAX]);

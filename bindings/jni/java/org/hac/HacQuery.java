@@ -7,11 +7,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What is asked of rows: those for which {@code where} is true, grouped by {@code groupBy}, give {@code select}.
- * docs/expressions.md is the language. Without {@code orderBy} the order of the rows is unspecified.
+ * What is asked of rows: those for which {@code where} is true, grouped by {@code groupBy}, give {@code
+ * select}. docs/expressions.md is the language. Without {@code orderBy} the order of the rows is
+ * unspecified.
  *
- * <p>Plain data, which Spark can send to its executors: the setters change the object and return it. It belongs to
- * one thread while it is being set; running it reads it only.
+ * <p>Plain data, which Spark can send to its executors: the setters change the object and return it. It
+ * belongs to one thread while it is being set; running it reads it only.
  */
 public final class HacQuery implements Cloneable, Serializable {
     private static final long serialVersionUID = 2;
@@ -33,7 +34,13 @@ public final class HacQuery implements Cloneable, Serializable {
         /** Little-endian records of the schema's types, without gaps. */
         FIXED(8),
         /** Parquet files; types are the file's. */
-        PARQUET(9);
+        PARQUET(9),
+        /** Access logs of Apache and nginx, common or combined. */
+        CLF(12),
+        /** Pairs {@code key=value}; columns by key. */
+        LOGFMT(13),
+        /** Lines of RFC 3164 and 5424. */
+        SYSLOG(14);
 
         final int number;
 
@@ -95,8 +102,8 @@ public final class HacQuery implements Cloneable, Serializable {
     }
 
     /**
-     * Types of columns: {@code "city:string,price:decimal(10,2)"}. Without one columns are strings, of Parquet files
-     * what the file says. Not used for a {@link HacTable}.
+     * Types of columns: {@code "city:string,price:decimal(10,2)"}. Without one columns are strings, of
+     * Parquet files what the file says. Not used for a {@link HacTable}.
      *
      * @param schema name:type, separated by commas
      * @return this
@@ -284,7 +291,8 @@ public final class HacQuery implements Cloneable, Serializable {
     }
 
     /**
-     * What aggregates; {@link Engine#AUTO} without it. The job's receipt says what ran, and why kernels did not.
+     * What aggregates; {@link Engine#AUTO} without it. The job's receipt says what ran, and why kernels did
+     * not.
      *
      * @param engine the engine
      * @return this

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of clf, logfmt and syslog. */
+#include <string.h>
+#include <time.h>
+
+#include "source_support.h"
+
+static void check(hac_input_format format, const char *schema, const uint16_t *places, const char *text,
+                  const char *wanted)
+{
+    test_query q;
+    test_query_make(&q, format, false, schema);
+    for (size_t i = 0; places != NULL && i < q.query.columns.n_fields; i++)
+        q.positions[i] = places[i];
+    test_check_chunks(&q.query, text, strlen(text), wanted);
+}
+
+#define REQUEST "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?b=c HTTP/1.0\" 200 2326"
+
+static void test_clf(void **state)
+{
+    (void)state;
+    static const uint16_t who[] = {0, 1, 2}, request[] = {4, 5, 6, 7}, numbers[] = {3, 8, 9},
+                          rest[] = {10, 11, 12};
+    const char *three = "a:string b:string c:string";
+    check(HAC_INPUT_CLF, three, who, REQUEST "\n::1 id Jo Doe [10/Oct/2000:13:55:36 -0700] \"\" 1 -\r\n\n",
+          "<7:1.2.3.4>|-|-|\n<3:::1>|<2:id>|<6:Jo Doe>|\n");
+    check(HAC_INPUT_CLF, "a:string b:string c:string d:string", request,
+          REQUEST "\nh - - [10/Oct/2000:13:55:36 -0700] \"a \\\"b\\x41\\\\ \\q c\" 400 -\n",
+          "<19:GET /a?b=c HTTP/1.0>|<3:GET>|<6:/a?b=c>|<8:HTTP/1.0>|\n<11:a \"bA\\ \\q c>|-|-|-|\n");
+    check(HAC_INPUT_CLF, "a:timestamp b:i32 c:i64", numbers,
+          "h - - [01/Jan/1970:01:00:00 +0100] \"-\" 200 0\nh - - [01/Jan/1970:00:00:01 +0000] \"-\" - -\n",
+          "0|200|0|\n1000000|-|-|\n");
+    check(HAC_INPUT_CLF, three, rest,
+          REQUEST "\n" REQUEST " \"-\" \"curl \\\"x\\\"\"\n" REQUEST " \"r\" \"a\" 0.5 \"x\"\n" REQUEST
+                  " 17\n",
+          "-|-|-|\n-|<8:curl \"x\">|-|\n<1:r>|<1:a>|<7:0.5 \"x\">|\n-|-|<2:17>|\n");
+}
+
+static void test_syslog(void **state)
+{
+    (void)state;
+    static const uint16_t texts[] = {1, 2, 3, 6}, times[] = {0, 7, 8}, rest[] = {4, 5, 6};
+    check(HAC_INPUT_SYSLOG, "a:string b:string c:string d:string", texts,
+          "<34>Oct 11 22:14:15 mymachine su: 'su root' failed\nFeb  5 17:32:18 10.0.0.99 sshd[42]: x: y\n"
+          "2024-05-01T12:00:00.5+02:00 h just words\n<0>1 - - - - - -\n",
+          "<9:mymachine>|<2:su>|-|<16:'su root' failed>|\n<9:10.0.0.99>|<4:sshd>|<2:42>|<4:x: y>|\n"
+          "<1:h>|-|-|<10:just words>|\n-|-|-|-|\n");
+    check(HAC_INPUT_SYSLOG, "a:timestamp b:i32 c:i32", times,
+          "<165>1 1970-01-01T00:00:01.000003Z h a p m -\n1970-01-01 h x\n<0>1 - h - - - -\n",
+          "1000003|20|5|\n0|-|-|\n-|0|0|\n");
+    check(HAC_INPUT_SYSLOG, "a:string b:string c:string", rest,
+          "<1>1 2003-10-11T22:14:15Z h evnt - ID47 [x@1 a=\"\\\"]\" b=\"c\"][y] \xef\xbb\xbfmsg\n",
+          "<4:ID47>|<22:[x@1 a=\"\\\"]\" b=\"c\"][y]>|<3:msg>|\n");
+}
+
+static void test_logfmt(void **state)
+{
+    (void)state;
+    check(HAC_INPUT_LOGFMT, "b:string a:i64", NULL,
+          "a=1 b=two\n\n  b=\"x \\\"y\\\"\" c a=\r\nb a=5 a=7\nc=3\n",
+          "<3:two>|1|\n<5:x \"y\">|-|\n<0:>|7|\n-|-|\n");
+}
+
+/* Lines that are none: refused with their byte, or skipped. */
+static void test_broken(void **state)
+{
+    (void)state;
+    static const struct {
+        hac_input_format format;
+        const char *line, *says;
+    } cases[] = {
+        {HAC_INPUT_CLF, "x", "error: line 1: byte 2 of the line: expected a blank"},
+        {HAC_INPUT_CLF, "h - - [10-Oct-2000] \"\" 1 1", "the time is not written as"},
+        {HAC_INPUT_CLF, "h - - [10/Oct/2000:13:55:36 -0700 \"\" 1 1", "the [ of the time is never closed"},
+        {HAC_INPUT_CLF, "h - - [10/Oct/2000:13:55:36 -0700] \"a 1 1", "a quote is never closed"},
+        {HAC_INPUT_CLF, REQUEST " \"r\"", "expected the referer and the agent"},
+        {HAC_INPUT_SYSLOG, "<192>Oct 11 22:14:15 h x", "expected a priority"},
+        {HAC_INPUT_SYSLOG, "hello", "expected a time"},
+        {HAC_INPUT_SYSLOG, "Oct 41 22:14:15 h x", "expected a day"},
+        {HAC_INPUT_SYSLOG, "<1>1 2003-10-11T22:14:15Z h a p m [x", "the structured data are never closed"},
+        {HAC_INPUT_LOGFMT, "a=\"b", "a quote is never closed"},
+        {HAC_INPUT_LOGFMT, "a=\"b\"c", "expected a blank behind the quote"},
+        {HAC_INPUT_LOGFMT, "=b", "expected a key"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_query q;
+        test_query_make(&q, cases[i].format, false, "a:string");
+        hac_autofree char *got = test_read_text(&q.query, cases[i].line);
+        if (strstr(got, cases[i].says) == NULL)
+            fail_msg("%s: %s", cases[i].line, got);
+        test_query_make(&q, cases[i].format, false, "a:string");
+        q.query.source.options.skip_errors = 1;
+        hac_autofree char *skipped = test_read_text(&q.query, cases[i].line);
+        assert_null(strstr(skipped, "error:"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clf),
+        cmocka_unit_test(test_syslog),
+        cmocka_unit_test(test_logfmt),
+        cmocka_unit_test(test_broken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
