@@ -26,7 +26,7 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune query describe summarize sort splice pipe mapreduce parquet kernels opsplit explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
+    local commands='devices calibrate tune query describe summarize sort splice pipe mapreduce parquet kernels opsplit run explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
     local groups='parquet kernels opsplit'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
     local values='--type --algorithm --scheme --fold --items --input-format --key --where --group-by --having --select --order-by --limit --offset --limit-by --engine --hot-keys --centroids --with --input --placement --threshold --components --parse --split-size --io --input-size --schema --infer --delimiter --null --byte-order --on-error -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --priority --deadline --memory --determinism --trace --receipt --format --profiles --device --interval --socket --sample --hot-share --work-groups --work-items'
@@ -166,6 +166,9 @@ _hacctl() {
         ;;
     'opsplit subop')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; elif ((after == 0)); then _hacctl_words list show add remove; else _hacctl_paths -f; fi
+        ;;
+    run)
+        if [[ $cur == -* ]]; then _hacctl_words --receipt "$global"; else _hacctl_paths -f; fi
         ;;
     explain)
         if [[ $cur == -* ]]; then _hacctl_words --type --descending --argsort --raw --algorithm --scheme --fold --items --input-format --key --where --group-by --having --select --order-by --limit --offset --limit-by --distinct --engine --hot-keys --centroids --with --input --placement --threshold --components --kernels --parse --split-size --input-size --schema --infer --header --no-header --delimiter --null --byte-order --on-error --trim -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --detach --priority --deadline --memory --determinism --trace --receipt --format --sample --hot-share --work-groups --work-items "$global"; elif ((after == 0)); then _hacctl_words query sort splice mapreduce parquet opsplit; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; [[ $prev == opsplit ]] && _hacctl_words run; fi

@@ -3,7 +3,7 @@
 
 set -g __hacctl_values (string split -- ' ' '--type --algorithm --scheme --fold --items --input-format --key --where --group-by --having --select --order-by --limit --offset --limit-by --engine --hot-keys --centroids --with --input --placement --threshold --components --parse --split-size --io --input-size --schema --infer --delimiter --null --byte-order --on-error -o --output --output-format --codec --row-group-size --row-group-rows --block-size --devices --priority --deadline --memory --determinism --trace --receipt --format --profiles --device --interval --socket --sample --hot-share --work-groups --work-items')
 set -g __hacctl_groups (string split -- ' ' 'parquet kernels opsplit')
-set -g __hacctl_commands (string split -- ' ' 'devices calibrate tune query describe summarize sort splice pipe mapreduce parquet kernels opsplit explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help')
+set -g __hacctl_commands (string split -- ' ' 'devices calibrate tune query describe summarize sort splice pipe mapreduce parquet kernels opsplit run explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help')
 
 # The command on the line: one word, or two of a group.
 function __hacctl_command
@@ -57,6 +57,7 @@ complete -c hacctl -n '__hacctl_in opsplit' -a run -d 'run a logic file: operato
 complete -c hacctl -n '__hacctl_in opsplit' -a check -d 'report the errors of a logic file'
 complete -c hacctl -n '__hacctl_in opsplit' -a op -d 'list, show, add or remove OPs of your own'
 complete -c hacctl -n '__hacctl_in opsplit' -a subop -d 'list, show, add or remove sub-operators'
+complete -c hacctl -n '__hacctl_in ""' -a run -d 'run a pipeline: jobs that use each other\'s results'
 complete -c hacctl -n '__hacctl_in ""' -a explain -d 'show the plan of a job before it runs'
 complete -c hacctl -n '__hacctl_in ""' -a simulate -d 'show the plan and predicted time of a job on another machine'
 complete -c hacctl -n '__hacctl_in ""' -a jobs -d 'list your jobs'
@@ -90,6 +91,7 @@ complete -c hacctl -n '__hacctl_in "opsplit run"' -F
 complete -c hacctl -n '__hacctl_in "opsplit check"' -F
 complete -c hacctl -n '__hacctl_in "opsplit op"' -F -a 'list show add remove'
 complete -c hacctl -n '__hacctl_in "opsplit subop"' -F -a 'list show add remove'
+complete -c hacctl -n '__hacctl_in "run"' -F
 complete -c hacctl -n '__hacctl_in "explain"' -F -a 'query sort splice mapreduce parquet opsplit'
 complete -c hacctl -n '__hacctl_in "simulate"' -F -a 'query sort splice mapreduce parquet opsplit'
 complete -c hacctl -n '__hacctl_in "show"' -a '(__hacctl_names jobs)'
@@ -155,7 +157,7 @@ complete -c hacctl -n '__hacctl_in "calibrate" "tune" "query" "describe" "summar
 complete -c hacctl -n '__hacctl_in "calibrate" "tune" "query" "describe" "summarize" "sort" "splice" "pipe" "mapreduce" "parquet query" "parquet convert" "opsplit run" "explain" "simulate"' -l memory -x -d 'use at most that much memory (512MiB)'
 complete -c hacctl -n '__hacctl_in "query" "sort" "splice" "pipe" "mapreduce" "parquet query" "parquet convert" "opsplit run" "explain" "simulate"' -l determinism -x -a 'exact fast' -d 'noted in the receipt; every set of devices gives the same answer'
 complete -c hacctl -n '__hacctl_in "calibrate" "tune" "query" "sort" "splice" "pipe" "mapreduce" "parquet query" "parquet convert" "opsplit run" "explain" "simulate"' -l trace -r -F -d 'write a Chrome/Perfetto trace of the job to FILE'
-complete -c hacctl -n '__hacctl_in "calibrate" "tune" "query" "sort" "splice" "pipe" "mapreduce" "parquet query" "parquet convert" "opsplit run" "explain" "simulate" "show"' -l receipt -r -F -d 'write to FILE what was done, where and why (JSON)'
+complete -c hacctl -n '__hacctl_in "calibrate" "tune" "query" "sort" "splice" "pipe" "mapreduce" "parquet query" "parquet convert" "opsplit run" "run" "explain" "simulate" "show"' -l receipt -r -F -d 'write to FILE what was done, where and why (JSON)'
 complete -c hacctl -n '__hacctl_in "tune"' -l show -d 'print the settings in force, and where each comes from, instead of searching'
 complete -c hacctl -n '__hacctl_in "tune"' -l revert -d 'go back to the settings before the last search that changed them'
 complete -c hacctl -n '__hacctl_in "tune"' -l reset -d 'forget what all searches found'

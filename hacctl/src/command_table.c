@@ -108,6 +108,11 @@ const hac_command hac_commands[] = {
      "Also lists the built-in sub-operators, which docs/opsplit-library.md describes. Your own are typed "
      "expressions with named arguments, kept and versioned as OPs are.",
      0, 1, 2, HAC_WORDS_OPERATOR, hac_cmd_opsplit_subop},
+    {"run", "run a pipeline: jobs that use each other's results", "PIPELINE.yaml [--receipt FILE]",
+     "A step of the file is a job's command line: query, sort, convert or opsplit with its options; job:STEP "
+     "is the result of another step, which stays in memory. Prints rows, time and devices of each step. "
+     "docs/pipelines.md describes the file.",
+     HAC_FOR_RUN, 1, 1, HAC_WORDS_FILE, hac_cmd_run},
     {"explain", "show the plan of a job before it runs", "JOB [OPTION…]",
      "JOB is a whole query, sort, splice, mapreduce, parquet query, parquet convert or opsplit run command. "
      "For a "

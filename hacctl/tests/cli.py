@@ -21,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
 COMMANDS = ("devices calibrate tune query describe summarize sort splice pipe mapreduce parquet+query parquet+convert parquet+inspect kernels+build "
-            "opsplit+run opsplit+check opsplit+op opsplit+subop explain simulate jobs show why wait result cancel log trace "
+            "opsplit+run opsplit+check opsplit+op opsplit+subop run explain simulate jobs show why wait result cancel log trace "
             "doctor top metrics reload drain version completion help").split()
 COMMANDS = [command.replace("+", " ") for command in COMMANDS]
 CODES = {"u32": "I", "i32": "i", "f32": "f", "u64": "Q", "i64": "q", "f64": "d"}

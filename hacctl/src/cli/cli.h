@@ -23,6 +23,8 @@ typedef struct hac_cli {
     hac_client *client; /* NULL before hac_cli_connect */
     /* Pipe to the process that prints the job's id (hac_detach_enter); 0 if the caller waits for the job. */
     int detach_fd;
+    /* A step of a pipeline: where its job's id goes, instead of standard output. NULL: no step. */
+    uint64_t *started;
     /* The job whose output this process writes after it detached; 0: none. */
     uint64_t output_of;
     /* hac-mpi: the ranks that share this work, and the function that takes lines of their process log

@@ -55,6 +55,7 @@ enum {
     HAC_FOR_TUNE = 1 << 16, /* tune alone */
     HAC_FOR_QUERY = 1 << 17,
     HAC_FOR_LIST = 1 << 18,    /* jobs */
+    HAC_FOR_RUN = 1 << 19,     /* run */
     HAC_FOR_SUMMARY = 1 << 20, /* describe, summarize */
 
     HAC_FOR_QUERIES =

@@ -32,6 +32,7 @@ hac_status hac_cmd_opsplit_op(hac_cli *cli, const hac_args *args, hac_error *err
 hac_status hac_cmd_opsplit_subop(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_run(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_jobs(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_show(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_why(hac_cli *cli, const hac_args *args, hac_error *err);

@@ -83,6 +83,9 @@ static void say_no_output(const hac_cli *cli)
 /* Detaches the process when there is a job, if it is to be detached. */
 static void leave(void *context, uint64_t job)
 {
+    const hac_cli *cli = context;
+    if (cli->started != NULL)
+        *cli->started = job;
     hac_detach_leave(context, job);
 }
 

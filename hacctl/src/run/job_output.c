@@ -268,6 +268,8 @@ static hac_status commit(hac_output_file *output, hac_error *err)
 hac_status hac_job_output_write(hac_job_output *outputs, hac_cli *cli, hac_job *job, hac_error *err)
 {
     hac_status status = HAC_OK;
+    if (cli->started != NULL)
+        *cli->started = hac_job_id(job);
     if (outputs->result != NULL)
         status = write_result(outputs, job, err);
     if (status == HAC_OK)
@@ -315,6 +317,10 @@ static void abandon(hac_job *job)
 
 hac_status hac_job_output_print_id(const hac_cli *cli, hac_job *job, hac_error *err)
 {
+    if (cli->started != NULL) {
+        *cli->started = hac_job_id(job);
+        return HAC_OK;
+    }
     hac_status status = hac_job_output_write_id(cli, hac_job_id(job), err);
     if (status == HAC_OK)
         return HAC_OK;

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "config/yaml_tree.h"
+
+HAC_DEFINE_CLEANUP(hac_yaml_node *, hac_yaml_free)
+
+/* The words that begin a step, and the commands that they are. */
+static const struct {
+    const char *key, *command;
+} kinds[] = {
+    {"query", "query"}, {"sort", "sort"}, {"convert", "parquet convert"}, {"opsplit", "opsplit run"}};
+
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+static const char prefix[] = "job:";
+
+typedef struct pipeline_reader {
+    const char *file;
+    const hac_command *commands;
+    hac_job_pipeline *pipeline;
+    hac_error *err;
+} pipeline_reader;
+
+/* Fails at the key or value of a node; the message shows `word`. */
+#define BAD(r, node, message, word)                                                                          \
+    hac_yaml_fail_at((r)->file, (node)->key != NULL ? (node)->key_line : (node)->line,                       \
+                     (node)->key != NULL ? (node)->key_column : (node)->column, (r)->err, message,           \
+                     hac_yaml_show(word, (char[HAC_YAML_SHOW_SIZE]){0}))
+
+/* ---- the elements of a command line ------------------------------------------------------------------- */
+
+/* Takes ownership of `word`. */
+static hac_status add(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *at, char *word,
+                      bool refers)
+{
+    if (word == NULL)
+        return hac_fail_no_memory(r->err);
+    if (step->argc == HAC_STEP_ARGS_MAX) {
+        free(word);
+        return BAD(r, at, "step `%s` has too many options and inputs", step->name);
+    }
+    step->may_refer |= (uint64_t)refers << step->argc;
+    step->argv[step->argc++] = word;
+    return HAC_OK;
+}
+
+/* The text of a scalar, or of a list of scalars with commas between them; malloc'ed. NULL: it is neither. */
+static char *value_of(const hac_yaml_node *node)
+{
+    hac_text text = HAC_TEXT_NONE;
+    char *all = NULL;
+    if (node->kind == HAC_YAML_SCALAR)
+        return strdup(node->text);
+    for (const hac_yaml_node *item = node->first; item != NULL; item = item->next) {
+        if (item->kind != HAC_YAML_SCALAR || node->kind != HAC_YAML_LIST) {
+            hac_text_clear(&text);
+            return NULL;
+        }
+        hac_text_addf(&text, "%s%s", item == node->first ? "" : ", ", item->text);
+    }
+    return hac_text_finish(&text, &all, NULL, NULL) == HAC_OK ? all : NULL;
+}
+
+static hac_status add_inputs(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *node)
+{
+    hac_status status = HAC_OK;
+    if (node->kind == HAC_YAML_SCALAR && !hac_yaml_is_null(node))
+        return add(r, step, node, strdup(node->text), true);
+    if (node->kind != HAC_YAML_LIST || node->count == 0)
+        return BAD(r, node, "`%s` names the input, or a list of inputs", node->key);
+    for (const hac_yaml_node *item = node->first; item != NULL && status == HAC_OK; item = item->next)
+        status = item->kind == HAC_YAML_SCALAR ? add(r, step, item, strdup(item->text), true)
+                                               : BAD(r, node, "an input of `%s` is no name", node->key);
+    return status;
+}
+
+/* --input NAME=FILE of opsplit. */
+static hac_status add_named_inputs(const pipeline_reader *r, hac_pipeline_step *step,
+                                   const hac_yaml_node *node)
+{
+    hac_status status = HAC_OK;
+    if (node->kind != HAC_YAML_MAP)
+        return BAD(r, node, "`%s` is a map of inputs, NAME: FILE", node->key);
+    for (const hac_yaml_node *item = node->first; item != NULL && status == HAC_OK; item = item->next) {
+        char *word = NULL;
+        if (item->kind != HAC_YAML_SCALAR)
+            return BAD(r, item, "input `%s` is no name of a file", item->key);
+        if (asprintf(&word, "--input=%s=%s", item->key, item->text) < 0)
+            word = NULL;
+        status = add(r, step, item, word, true);
+    }
+    return status;
+}
+
+static hac_status add_option(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *node)
+{
+    hac_option_id id = hac_option_find(node->key);
+    char *word = NULL;
+    if (id == HAC_OPT_COUNT || !hac_option_set_has(hac_options_for(step->command->options), id))
+        return BAD(r, node, "`%s` is no option of this step's command", node->key);
+    const hac_option *option = hac_option_get(id);
+    if (option->section == HAC_SECTION_GLOBAL || id == HAC_OPT_DETACH || id == HAC_OPT_RECEIPT)
+        return BAD(r, node, "`%s` is no option of a step; give it to `hacctl run`, or leave it out",
+                   node->key);
+    hac_autofree char *value = value_of(node);
+    if (value == NULL)
+        return BAD(r, node, "`%s` has a value that is neither a text nor a list of texts", node->key);
+    bool yes = strcmp(value, "true") == 0, no = strcmp(value, "false") == 0;
+    if (option->argument == NULL && !yes && !no)
+        return BAD(r, node, "`%s` is true or false", node->key);
+    if (option->argument == NULL && no)
+        return HAC_OK;
+    int n = option->argument == NULL ? asprintf(&word, "--%s", node->key)
+                                     : asprintf(&word, "--%s=%s", node->key, value);
+    return add(r, step, node, n < 0 ? NULL : word, false);
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------- */
+
+static const hac_yaml_node *field(const hac_yaml_node *map, const char *key)
+{
+    for (const hac_yaml_node *node = map->first; node != NULL; node = node->next)
+        if (strcmp(node->key, key) == 0)
+            return node;
+    return NULL;
+}
+
+static const hac_command *find_command(const hac_command *commands, const char *name)
+{
+    while (commands->name != NULL && strcmp(commands->name, name) != 0)
+        commands++;
+    return commands->name != NULL ? commands : NULL;
+}
+
+/* The key of the step that names its command. */
+static hac_status find_kind(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *node,
+                            const hac_yaml_node **ret)
+{
+    const hac_yaml_node *found = NULL;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        const hac_yaml_node *key = field(node, kinds[i].key);
+        if (key == NULL)
+            continue;
+        if (found != NULL)
+            return BAD(r, key, "a step is one job, and `%s` is a second one", key->key);
+        found = key;
+        step->command = find_command(r->commands, kinds[i].command);
+    }
+    if (found == NULL || step->command == NULL)
+        return BAD(r, node, "step `%s` is no job: it needs one of query, sort, convert, opsplit", node->key);
+    *ret = found;
+    return HAC_OK;
+}
+
+static bool is_kind(const hac_pipeline_step *step, const char *command)
+{
+    return strcmp(step->command->name, command) == 0;
+}
+
+/* Rows that stay with the daemon keep their types. */
+static hac_status keep_result(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *node)
+{
+    step->kept = true;
+    hac_status status = add(r, step, node, strdup("--detach"), false);
+    bool rows = is_kind(step, "query") || field(node, "key") != NULL;
+    if (status == HAC_OK && rows && field(node, "output-format") == NULL)
+        status = add(r, step, node, strdup("--output-format=parquet"), false);
+    return status;
+}
+
+/* Where the result goes. */
+static hac_status add_output(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *node)
+{
+    char *word = NULL;
+    const hac_yaml_node *output = field(node, "output");
+    if (output == NULL && (is_kind(step, "query") || is_kind(step, "sort")))
+        return keep_result(r, step, node);
+    if (output == NULL)
+        return BAD(r, node, "step `%s` writes files: say where with `output`", node->key);
+    if (output->kind != HAC_YAML_SCALAR || *output->text == '\0')
+        return BAD(r, output, "`%s` is the name of a file, or - for standard output", output->key);
+    r->pipeline->to_standard |= strcmp(output->text, "-") == 0;
+    if (is_kind(step, "parquet convert"))
+        return HAC_OK; /* OUT follows IN */
+    if (asprintf(&word, "--output=%s", output->text) < 0)
+        word = NULL;
+    return add(r, step, output, word, false);
+}
+
+static bool is_name(const char *name)
+{
+    bool good = isalpha((unsigned char)*name) || *name == '_';
+    for (const char *c = name; *c != '\0'; c++)
+        good &= isalnum((unsigned char)*c) || *c == '_' || *c == '-';
+    return good;
+}
+
+static hac_status add_options(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *node,
+                              const hac_yaml_node *kind)
+{
+    hac_status status = HAC_OK;
+    for (const hac_yaml_node *key = node->first; key != NULL && status == HAC_OK; key = key->next) {
+        if (key == kind || strcmp(key->key, "output") == 0)
+            continue;
+        status = strcmp(key->key, "input") == 0 && is_kind(step, "opsplit run")
+                     ? add_named_inputs(r, step, key)
+                     : add_option(r, step, key);
+    }
+    return status;
+}
+
+static hac_status read_step(const pipeline_reader *r, const hac_yaml_node *node)
+{
+    const hac_yaml_node *kind = NULL;
+    hac_pipeline_step *step = &r->pipeline->steps[r->pipeline->n_steps];
+    if (r->pipeline->n_steps == HAC_PIPELINE_STEPS_MAX)
+        return BAD(r, node, "step `%s` is one too many: 64 are possible", node->key);
+    if (!is_name(node->key))
+        return BAD(r, node, "`%s` is no name of a step: letters, digits, _ and -, beginning with a letter",
+                   node->key);
+    if (node->kind != HAC_YAML_MAP)
+        return BAD(r, node, "step `%s` is no map", node->key);
+    r->pipeline->n_steps++;
+    step->name = strdup(node->key);
+    step->line = node->key_line;
+    step->column = node->key_column;
+    if (step->name == NULL)
+        return hac_fail_no_memory(r->err);
+    hac_status status = find_kind(r, step, node, &kind);
+    if (status == HAC_OK)
+        status = add(r, step, node, strdup(step->command->name), false);
+    if (status == HAC_OK)
+        status = add_output(r, step, node);
+    if (status == HAC_OK)
+        status = add_options(r, step, node, kind);
+    if (status == HAC_OK)
+        status = add(r, step, node, strdup("--"), false);
+    if (status == HAC_OK)
+        status = add_inputs(r, step, kind);
+    if (status == HAC_OK && is_kind(step, "parquet convert"))
+        status = add(r, step, node, strdup(field(node, "output")->text), false);
+    return status;
+}
+
+/* ---- references --------------------------------------------------------------------------------------- */
+
+/* Finds the next job:NAME in a text; *ret_length is the length of NAME. NULL: there is none. Numbers are jobs
+ * that are no steps. */
+static const char *next_reference(const char *text, size_t *ret_length)
+{
+    for (const char *at = strstr(text, prefix); at != NULL; at = strstr(at + 1, prefix)) {
+        const char *name = at + sizeof prefix - 1;
+        size_t n = 0;
+        while (isalnum((unsigned char)name[n]) || name[n] == '_' || name[n] == '-')
+            n++;
+        bool begins = at == text || strchr("'\"=, (", at[-1]) != NULL;
+        if (!begins || n == 0 || isdigit((unsigned char)*name))
+            continue;
+        *ret_length = n;
+        return at;
+    }
+    return NULL;
+}
+
+static size_t find_step(const hac_job_pipeline *pipeline, const char *name, size_t length)
+{
+    size_t i = 0;
+    while (i < pipeline->n_steps &&
+           (strlen(pipeline->steps[i].name) != length || memcmp(pipeline->steps[i].name, name, length) != 0))
+        i++;
+    return i;
+}
+
+static hac_status find_needs(const pipeline_reader *r, hac_pipeline_step *step)
+{
+    const hac_job_pipeline *p = r->pipeline;
+    size_t n = 0;
+    for (size_t i = 0; i < step->argc; i++) {
+        if ((step->may_refer >> i & 1) == 0)
+            continue;
+        for (const char *at = next_reference(step->argv[i], &n); at != NULL;
+             at = next_reference(at + 1, &n)) {
+            const char *name = at + sizeof prefix - 1;
+            size_t needed = find_step(p, name, n);
+            if (needed == p->n_steps)
+                return hac_yaml_fail_at(r->file, step->line, step->column, r->err,
+                                        "step `%.40s`: there is no step `%.*s`", step->name,
+                                        (int)(n < 40 ? n : 40), name);
+            if (!p->steps[needed].kept)
+                return hac_yaml_fail_at(
+                    r->file, step->line, step->column, r->err,
+                    "step `%.40s` reads the result of `%.40s`, which goes to its `output`; "
+                    "read that file, or take `output` to another step",
+                    step->name, p->steps[needed].name);
+            step->needs |= UINT64_C(1) << needed;
+        }
+    }
+    return HAC_OK;
+}
+
+/* Each step after those that it needs, else in the order of the file. */
+static hac_status find_order(const pipeline_reader *r)
+{
+    hac_job_pipeline *p = r->pipeline;
+    uint64_t done = 0;
+    for (size_t n = 0; n < p->n_steps; n++) {
+        size_t next = 0;
+        while (next < p->n_steps && ((done >> next & 1) != 0 || (p->steps[next].needs & ~done) != 0))
+            next++;
+        if (next == p->n_steps) {
+            for (next = 0; (done >> next & 1) != 0;)
+                next++;
+            return hac_yaml_fail_at(r->file, p->steps[next].line, p->steps[next].column, r->err,
+                                    "step `%.40s` needs its own result, in the end", p->steps[next].name);
+        }
+        p->order[n] = next;
+        done |= UINT64_C(1) << next;
+    }
+    return HAC_OK;
+}
+
+/* A result that nobody reads would only be dropped. */
+static hac_status check_use(const pipeline_reader *r)
+{
+    const hac_job_pipeline *p = r->pipeline;
+    uint64_t used = 0;
+    for (size_t i = 0; i < p->n_steps; i++)
+        used |= p->steps[i].needs;
+    for (size_t i = 0; i < p->n_steps; i++)
+        if (p->steps[i].kept && (used >> i & 1) == 0)
+            return hac_yaml_fail_at(r->file, p->steps[i].line, p->steps[i].column, r->err,
+                                    "no step reads the result of `%.40s`; say `output: FILE`, or `output: -`",
+                                    p->steps[i].name);
+    return HAC_OK;
+}
+
+char *hac_pipeline_resolve(const hac_job_pipeline *pipeline, const hac_pipeline_step *step, size_t index)
+{
+    hac_text text = HAC_TEXT_NONE;
+    char *all = NULL;
+    size_t n = 0;
+    const char *from = step->argv[index], *at = NULL;
+    if ((step->may_refer >> index & 1) == 0)
+        return strdup(from);
+    while ((at = next_reference(from, &n)) != NULL) {
+        size_t needed = find_step(pipeline, at + sizeof prefix - 1, n);
+        hac_text_add_bytes(&text, from, (size_t)(at - from) + sizeof prefix - 1);
+        if (needed < pipeline->n_steps)
+            hac_text_addf(&text, "%llu", (unsigned long long)pipeline->steps[needed].job);
+        from = at + sizeof prefix - 1 + n;
+    }
+    hac_text_add(&text, from);
+    return hac_text_finish(&text, &all, NULL, NULL) == HAC_OK ? all : NULL;
+}
+
+/* ---- the file ----------------------------------------------------------------------------------------- */
+
+static hac_status read_root(const pipeline_reader *r, const hac_yaml_node *root)
+{
+    const hac_yaml_node *steps = field(root, "steps"), *name = field(root, "name");
+    hac_status status = HAC_OK;
+    for (const hac_yaml_node *key = root->first; key != NULL; key = key->next)
+        if (key != steps && key != name)
+            return BAD(r, key, "unknown key `%s`; a pipeline has `name` and `steps`", key->key);
+    if (steps == NULL || steps->kind != HAC_YAML_MAP || steps->count == 0)
+        return hac_yaml_fail_at(r->file, root->line, root->column, r->err,
+                                "a pipeline needs `steps`: a map of named steps");
+    if (name != NULL && name->kind != HAC_YAML_SCALAR)
+        return BAD(r, name, "`%s` is a text", name->key);
+    r->pipeline->name = strdup(name != NULL ? name->text : r->file);
+    if (r->pipeline->name == NULL)
+        return hac_fail_no_memory(r->err);
+    for (const hac_yaml_node *step = steps->first; step != NULL && status == HAC_OK; step = step->next)
+        status = read_step(r, step);
+    for (size_t i = 0; i < r->pipeline->n_steps && status == HAC_OK; i++)
+        status = find_needs(r, &r->pipeline->steps[i]);
+    if (status == HAC_OK)
+        status = find_order(r);
+    return status == HAC_OK ? check_use(r) : status;
+}
+
+hac_status hac_pipeline_read(const hac_command *commands, const char *path, hac_job_pipeline **ret,
+                             hac_error *err)
+{
+    hac_autofree char *text = NULL;
+    hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *root = NULL;
+    size_t length = 0;
+    hac_status status = hac_yaml_read_file(path, &text, &length, err);
+    if (status == HAC_OK)
+        status = hac_yaml_parse_columns(path, text, length, &root, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    if (pipeline == NULL)
+        return hac_fail_no_memory(err);
+    hac_error own = HAC_ERROR_NONE;
+    const pipeline_reader r = {path, commands, pipeline, err != NULL ? err : &own};
+    status = read_root(&r, root);
+    if (status == HAC_OK)
+        *ret = pipeline;
+    else
+        hac_pipeline_free(pipeline);
+    return status;
+}
+
+void hac_pipeline_free(hac_job_pipeline *pipeline)
+{
+    if (pipeline == NULL)
+        return;
+    for (size_t i = 0; i < pipeline->n_steps; i++) {
+        for (size_t a = 0; a < pipeline->steps[i].argc; a++)
+            free(pipeline->steps[i].argv[a]);
+        free(pipeline->steps[i].name);
+    }
+    free(pipeline->name);
+    free(pipeline);
+}

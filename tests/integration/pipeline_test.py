@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacctl run: steps over each other's results. The oracles are DuckDB, NumPy and Python."""
+import json
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import BUILD, SharedMachineTest, eventually, main  # noqa: E402
+
+sys.path.insert(0, str(BUILD.parent / "python"))
+try:
+    import duckdb
+    import numpy
+except ImportError:
+    duckdb = numpy = None
+
+PIPELINE = """name: all kinds
+steps:
+  last: {query: "SELECT sum(m) AS m, count(*) AS n FROM 'job:groups'", output: last.csv}
+  groups:
+    query: job:filtered
+    group-by: k
+    select: [k, max(v) as m, sum(d) as d]
+  filtered: {query: in.csv, where: v >= 0, select: "k, v, d"}
+  sorted: {sort: job:groups, input-format: parquet, key: "m desc, k", output: sorted.csv, output-format: csv}
+  keep: {convert: job:groups, output: groups.parquet}
+  text: {query: job:groups, select: [k, m], output-format: csv}
+  total:
+    opsplit: total.yaml
+    input: {t: job:text}
+    output: made
+  keys: {sort: keys, type: u32}
+  reversed: {sort: job:keys, type: u32, descending: true, output: reversed}
+"""
+LOGIC = """name: total
+inputs: {t: {parse: csv, schema: "k:i64,m:i64"}}
+vectors: {all: {template: Var, type: i64, value: 0}}
+operators: [reduce: {in: t.m, function: sum, out: all}]
+outputs: {o: {columns: {sum: all}}}
+"""
+
+
+class Pipelines(SharedMachineTest):
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(7)
+        self.rows = [(rng.randrange(2000), rng.randrange(-1000, 1000), rng.randrange(10**6)) for _ in range(50000)]
+        self.write("in.csv", "k,v,d\n" + "".join(f"{k},{v},{d / 100:.2f}\n" for k, v, d in self.rows))
+        self.write("total.yaml", LOGIC)
+        self.m.generate("u32", "random", 100000, name="keys")
+
+    def write(self, name, text):
+        (self.m.work / name).write_text(text)
+
+    def read(self, name):
+        return (self.m.work / name).read_text()
+
+    def test_all_kinds(self):
+        self.write("p.yaml", PIPELINE)
+        table = self.m.good("run", "p.yaml", "--receipt", "r.json").decode().splitlines()
+        best = {}
+        for k, v, _ in self.rows:
+            if v >= 0:
+                best[k] = max(best.get(k, 0), v)
+        self.assertEqual(self.read("last.csv"), f"m,n\n{sum(best.values())},{len(best)}\n")
+        got = [tuple(map(int, line.split(",")[:2])) for line in self.read("sorted.csv").split()[1:]]
+        self.assertEqual(got, sorted(best.items(), key=lambda r: (-r[1], r[0])))
+        self.assertEqual(self.read("made/o.csv"), f"sum\n{sum(best.values())}\n")
+        self.assertIsNone(self.m.wrong("u32", "keys", "reversed", descending=True))
+        receipt = json.loads(self.read("r.json"))
+        self.assertEqual((receipt["pipeline"], len(receipt["steps"])), ("all kinds", 9))
+        steps = {step["step"]: step for step in receipt["steps"]}
+        self.assertEqual((steps["groups"]["rows"], steps["keys"]["rows"], steps["last"]["rows"]), (len(best), 100000, 1))
+        order = [step["step"] for step in receipt["steps"]]
+        self.assertLess(order.index("filtered"), order.index("groups"))
+        self.assertLess(order.index("groups"), order.index("last"))
+        self.assertEqual([line.split()[0] for line in table], ["STEP", *order])
+        for step in steps.values():
+            self.assertEqual(step["receipt"]["state"], "done")
+            self.assertGreater(step["seconds"], 0)
+        # results that were kept for other steps are released
+        held = [job for job in self.m.json("jobs")["jobs"] if job["memory_bytes"]]
+        self.assertEqual(held, [])
+        if duckdb is not None:
+            want = duckdb.sql(f"SELECT k, max(v) AS m, sum(d::DECIMAL(18,2)) AS d FROM '{self.m.path('in.csv')}' WHERE v >= 0 "
+                              "GROUP BY k ORDER BY k").fetchall()
+            have = duckdb.sql(f"SELECT k, m, d FROM '{self.m.path('groups.parquet')}' ORDER BY k").fetchall()
+            self.assertEqual([(k, m, round(float(d), 2)) for k, m, d in have], [(k, m, float(d)) for k, m, d in want])
+            keys = numpy.fromfile(self.m.path("keys"), dtype="<u4")
+            self.assertTrue((numpy.fromfile(self.m.path("reversed"), dtype="<u4") == numpy.sort(keys)[::-1]).all())
+
+    def test_standard_output(self):
+        self.write("p.yaml", "steps: {a: {query: in.csv, select: sum(v) as s, output: '-', output-format: csv}}")
+        self.assertEqual(self.m.good("run", "p.yaml").decode(), f"s\n{sum(v for _, v, _ in self.rows)}\n")
+        self.write("p.yaml", "steps: {a: {query: in.csv, select: sum(v) as s, output: out.csv}}")
+        self.assertEqual(self.m.good("-q", "run", "p.yaml"), b"")
+        shown = self.m.json("run", "p.yaml")
+        self.assertEqual((shown["pipeline"], shown["steps"][0]["rows"]), ("p.yaml", 1))
+
+    def test_errors(self):
+        step = "query: in.csv, output: out"
+        for text, says in (
+                ("", "p.yaml:1:1: a pipeline needs `steps`"),
+                ("steps: {}", "a pipeline needs `steps`"),
+                ("steps: [1]", "a pipeline needs `steps`"),
+                ("step: {}", "p.yaml:1:1: unknown key `step`"),
+                ("steps:\n  a: 5", "p.yaml:2:3: step `a` is no map"),
+                ("steps:\n  1a: {}", "p.yaml:2:3: `1a` is no name of a step"),
+                ("steps:\n  a: {output: x}", "p.yaml:2:3: step `a` is no job"),
+                ("steps:\n  a: {query: in.csv, sort: x}", "p.yaml:2:22: a step is one job, and `sort` is a second one"),
+                (f"steps:\n  a: {{{step}, wher: x}}", "p.yaml:2:35: `wher` is no option of this step's command"),
+                (f"steps:\n  a: {{{step}, type: u32}}", "`type` is no option of this step's command"),
+                (f"steps:\n  a: {{{step}, detach: true}}", "`detach` is no option of a step"),
+                (f"steps:\n  a: {{{step}, distinct: 5}}", "`distinct` is true or false"),
+                (f"steps:\n  a: {{{step}, select: {{x: 1}}}}", "`select` has a value that is neither a text nor a list"),
+                ("steps:\n  a: {query: job:b, output: x}", "p.yaml:2:3: step `a`: there is no step `b`"),
+                ("steps:\n  a: {query: job:a}", "step `a` needs its own result, in the end"),
+                ("steps:\n  a: {query: job:b}\n  b: {query: job:a}", "p.yaml:2:3: step `a` needs its own result"),
+                ("steps:\n  a: {query: in.csv}", "no step reads the result of `a`"),
+                (f"steps:\n  a: {{{step}}}\n  b: {{query: job:a, output: x}}", "which goes to its `output`"),
+                ("steps:\n  a: {convert: in.csv}", "step `a` writes files: say where with `output`"),
+                ("steps:\n  a: {opsplit: l.yaml, input: 5, output: x}", "`input` is a map of inputs"),
+                ("steps:\n  a: {query: [], output: x}", "`query` names the input"),
+                ("steps:\n  a: &x {}", "p.yaml:2:"),
+                ("steps:\n  a: {query: none.csv, output: x}", "p.yaml:2:3: step `a`: none.csv: No such file"),
+                (f"steps:\n  a: {{{step}, select: nothing}}", "p.yaml:2:3: step `a`: ")):
+            with self.subTest(text=text):
+                self.write("p.yaml", text)
+                result = self.m.run("run", "p.yaml")
+                self.assertIn(result.code, (1, 2), result)
+                self.assertRegex(result.err, r"\Ahacctl: p\.yaml:\d+:\d+: [^\n]*\n\Z")
+                self.assertIn(says, result.err)
+        self.assertTrue(eventually(lambda: all(j["memory_bytes"] == 0 for j in self.m.json("jobs")["jobs"])))
+        self.m.bad(2, "run", "none.yaml", says="none.yaml")
+
+    def test_failure_releases(self):
+        """The second step fails: what the first one made is released, and nothing is written."""
+        self.write("p.yaml", "steps:\n  a: {query: in.csv}\n  b: {query: job:a, select: nothing, output: out}\n")
+        self.m.bad(2, "run", "p.yaml", says="p.yaml:3:3: step `b`: ")
+        self.assertFalse((self.m.work / "out").exists())
+        self.assertTrue(eventually(lambda: all(j["memory_bytes"] == 0 for j in self.m.json("jobs")["jobs"])))
+
+
+if __name__ == "__main__":
+    main()
