@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Python package as part of a program: threads, Ctrl-C, fork, a daemon that goes, memory over many calls."""
+import json
 import os
 import signal
 import subprocess
@@ -236,6 +237,53 @@ if child == 0:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), numpy.asarray(column)[-1])
 """)
         self.assertEqual(out, "0 49999\n")
+
+    def test_futures_in_a_child(self):
+        """The child's future cancels the child's job."""
+        out = self.python("""
+import threading, time
+hac.submit(hac.devices).result()
+os.mkfifo(sys.argv[1])
+sys.stdout.flush()
+child = os.fork()
+if child == 0:
+    future = hac.submit(hac.query, sys.argv[1], format='csv')
+    with open(sys.argv[1], 'w') as writer:
+        time.sleep(0.3)
+        future.cancel()
+        try:
+            future.result(20)
+        except hac.CancelledError:
+            os._exit(0)
+        except BaseException:
+            pass
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""", self.m.path("pipe"))
+        self.assertEqual(out, "0\n")
+
+    def test_child_leaves_the_parents_socket(self):
+        """hacd sees the parent's end while its child lives on."""
+        import hac
+        program = self.m.path("parent.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("import hac, numpy, os, sys\n"
+                       "a, b = hac.sort(numpy.arange(100000, dtype='u4')), hac._hac.Connection()\n"
+                       "if os.fork() == 0:\n"
+                       "    b = None\n"
+                       "    sys.stdin.read()\n"
+                       "os._exit(0)\n")
+
+        def connections():
+            return json.loads(hac._connection.connection().ask(0))["daemon"]["connections"]
+        before = connections()
+        process = subprocess.Popen([sys.executable, program], env=self.environment(), stdin=subprocess.PIPE)
+        self.addCleanup(process.stdin.close)
+        self.assertEqual(process.wait(60), 0)
+        end = time.monotonic() + 20
+        while connections() > before and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertEqual(connections(), before)
 
     def test_multiprocessing(self):
         out = self.python("""

@@ -115,6 +115,8 @@ class Logic(PackageTest):
             with self.assertRaises(error, msg=f"{inputs} {results}") as caught:
                 hac.opsplit(file, inputs, results)
             self.assertIn(says, str(caught.exception))
+        with self.assertRaisesRegex(TypeError, r"results is a list of names: \['total'\]"):
+            hac.opsplit(path, {"a": a}, "total")
 
     def test_cancel(self):
         """A loop that would go on for long."""

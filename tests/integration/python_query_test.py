@@ -158,6 +158,129 @@ class Frames(PackageTest):
         reader = pa.RecordBatchReader.from_batches(pa.schema([("x", pa.int64())]), batches())
         self.assertEqual(hac.sql("SELECT count(*) AS n FROM t", t=reader).to_numpy()["n"].tolist(), [100000])
 
+    def test_series(self):
+        """Columns in pieces, and those of polars and pandas: their nulls and types stay."""
+        import hac
+        for pieces in ([[1, None], [2 ** 62 + 1]], [[None, 2 ** 62 + 1]], [[], [3], []], []):
+            values = [v for piece in pieces for v in piece]
+            for column in (pa.chunked_array(pieces, pa.int64()), pl.concat([pl.Series(p, dtype=pl.Int64) for p in pieces or [[]]],
+                                                                           rechunk=False),
+                           pd.Series(values, dtype="Int64")):
+                got = hac.query({"x": column}).to_arrow()["x"]
+                self.assertEqual((got.type, got.to_pylist()), (pa.int64(), values), type(column))
+        texts = ["ä", None, "x" * 50]
+        for column in (pl.Series(texts), pl.concat([pl.Series(texts[:1]), pl.Series(texts[1:])], rechunk=False), pd.Series(texts),
+                       pa.chunked_array([texts[:2], texts[2:]]), pa.chunked_array([texts[:2], texts[2:]], pa.string_view())):
+            self.assertEqual(hac.query({"x": column, "y": [1, 2, 3]}).to_arrow()["x"].to_pylist(), texts, type(column))
+
+
+@needs("pyarrow")
+class Streams(PackageTest):
+    """Streams and pipes that take their time, and those that fail."""
+
+    def reader(self, batches):
+        return pa.RecordBatchReader.from_batches(pa.schema([("x", pa.int64())]), batches)
+
+    def test_stream_that_waits_for_a_thread(self):
+        """The thread reads a result of the connection that reads the stream."""
+        import concurrent.futures
+        import hac
+        result = hac.sql("SELECT x FROM t", t={"x": np.arange(1000)})
+        pool = concurrent.futures.ThreadPoolExecutor(1)
+
+        def batches():
+            for _ in range(2):
+                yield from pool.submit(lambda: pa.table(result)).result(20).to_batches()
+        self.assertEqual(hac.sql("SELECT count(*) AS n FROM t", t=self.reader(batches())).to_numpy()["n"].tolist(), [2000])
+        self.assertEqual(hac.sql("SELECT count(*) AS n FROM t", t=batches()).to_numpy()["n"].tolist(), [2000])
+
+    def test_streams_that_wait_for_each_other(self):
+        import hac
+        results, both = {}, threading.Barrier(2)
+
+        def work(mine, others):
+            def batches():
+                both.wait(20)  # both connections read a stream
+                yield from pa.table(results[others]).to_batches()
+            results[mine] = hac.sql("SELECT x FROM t", t={"x": np.arange(mine)})
+            both.wait(20)
+            return hac.sql("SELECT count(*) AS n FROM t", t=self.reader(batches())).to_numpy()["n"].tolist()
+        futures = [hac.submit(work, 10, 20), hac.submit(work, 20, 10)]
+        self.assertEqual([future.result(30) for future in futures], [[20], [10]])
+
+    def test_result_while_a_pipe_is_read(self):
+        """The connection that a result came over does not read the pipe."""
+        import hac
+        box, opened = [], threading.Event()
+
+        def work():
+            box.append(hac.sql("SELECT x FROM t", t={"x": np.arange(10)}))
+            opened.set()
+            return hac.query(self.m.path("slow.csv"), select="sum(x) as s").to_numpy()["s"].tolist()
+        os.mkfifo(self.m.path("slow.csv"))
+        future = hac.submit(work)
+        self.assertTrue(opened.wait(20))
+        with open(self.m.path("slow.csv"), "w", encoding="utf-8") as writer:
+            time.sleep(0.3)
+            read = threading.Thread(target=lambda: box.append(pa.table(box[0]).num_rows), daemon=True)
+            read.start()
+            read.join(20)
+            self.assertEqual(box[1:], [10])
+            writer.write("x\n1\n2\n")
+        self.assertEqual(future.result(30), [3])
+
+    def test_lent_connections_are_used_again(self):
+        """Results of pipes and the like do not keep a connection each, and can be read while another pipe is read over theirs."""
+        import hac
+        Path(self.m.path("a.jsonl")).write_text('{"x": 1}\n{"x": 2}\n')
+        results = [hac.query(self.m.path("a.jsonl")) for _ in range(5)]
+        self.assertEqual(len(hac._connection.idle), 1)
+        os.mkfifo(self.m.path("silent.csv"))
+        future = hac.submit(hac.query, self.m.path("silent.csv"), select="sum(x) as s")
+        with open(self.m.path("silent.csv"), "w", encoding="utf-8") as writer:
+            time.sleep(0.3)
+            got = hac.submit(lambda: [result.to_numpy()["x"].tolist() for result in results] + [pa.table(results[0]).num_rows])
+            self.assertEqual(got.result(20), [[1, 2]] * 5 + [2])
+            del results
+            writer.write("x\n4\n")
+        self.assertEqual(future.result(30).to_numpy()["s"].tolist(), [4])
+        self.assertEqual(len(hac._connection.idle), 1)
+
+    def test_exceptions_get_through(self):
+        import hac
+
+        class Own(Exception):
+            pass
+
+        def failing(error):
+            yield pa.record_batch({"x": [1]})
+            raise error from KeyError("why")
+        for form in (self.reader, iter):
+            for error in (Own("mine"), KeyboardInterrupt(), SystemExit(3)):
+                with self.assertRaises(type(error)) as caught:
+                    hac.query(form(failing(error)))
+                self.assertIs(caught.exception, error)
+                self.assertIsInstance(error.__cause__, KeyError)
+        for late in (pa.table({"x": ["a"]}), pa.table({"x": [1], "y": [1]})):
+            with self.assertRaisesRegex(hac.InvalidError, "batch 1 of the iterator"):
+                hac.query(iter([pa.table({"x": [1]}), late]))
+        self.assertEqual(hac.query(self.reader(iter([pa.record_batch({"x": [7]})]))).to_numpy()["x"].tolist(), [7])
+
+    def test_interrupt_in_a_generator(self):
+        out = self.python("""
+import pyarrow as pa, signal, time
+def batches():
+    yield pa.record_batch({'x': [1]})
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(5)
+for form in (iter, lambda b: pa.RecordBatchReader.from_batches(pa.schema([('x', pa.int64())]), b)):
+    try:
+        hac.query(form(batches()))
+    except KeyboardInterrupt:
+        print('interrupted')
+""")
+        self.assertEqual(out, "interrupted\ninterrupted\n")
+
 
 @needs("pyarrow", "polars", "pandas")
 class Types(PackageTest):
@@ -239,6 +362,36 @@ class Types(PackageTest):
                    "d": [datetime.date(2024, 1, 1), None, datetime.date(1970, 1, 1)], "z": [b"a", None, b""],
                    "t": [datetime.datetime(2024, 1, 1, 2, 3, 4, 5), None, None]}
         self.assertEqual(hac.query(columns).to_arrow().to_pydict(), columns)
+        full = {name: [v for v in values if v is not None] for name, values in columns.items() if name != "n"}
+        for name, values in full.items():
+            self.assertEqual(hac.query({name: values}).to_arrow()[name].to_pylist(), values)
+        for values in ([decimal.Decimal("1.25"), None, decimal.Decimal("-3")], [decimal.Decimal("1E+5"), decimal.Decimal("0.001")],
+                       [decimal.Decimal(10 ** 38 - 1)], [decimal.Decimal(1 - 10 ** 38).scaleb(-38), None]):
+            self.assertEqual(hac.query({"x": values}).to_arrow()["x"].to_pylist(), values)
+        mixed = [datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 2), None]
+        self.assertEqual(hac.query({"x": mixed}).to_arrow()["x"].to_pylist(), [datetime.datetime(2024, 1, 1), mixed[1], None])
+
+    def test_lists_lose_nothing(self):
+        import hac
+        for values in ([2 ** 63, 1], [2 ** 64 - 1, None, 0], [2 ** 53, None, 2.5], [True, 2, None], [1.5, 2, True]):
+            self.assertEqual(hac.query({"x": values}).to_arrow()["x"].to_pylist(), values)
+        day = datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc)
+        for values, error in (([2 ** 63, -1], hac.InvalidError), ([2 ** 64], hac.InvalidError), ([2 ** 53 + 1, None, 2.5], hac.InvalidError),
+                              ([10 ** 400, 0.5], hac.InvalidError), ([1, "a"], hac.UnsupportedError), (["a", 1], hac.UnsupportedError),
+                              ([day], hac.UnsupportedError), ([1, day], hac.UnsupportedError),
+                              ([decimal.Decimal("nan")], hac.InvalidError), ([decimal.Decimal(10 ** 38)], hac.InvalidError),
+                              ([decimal.Decimal("1E+999999")], hac.InvalidError), ([decimal.Decimal("1E-39")], hac.InvalidError),
+                              ([decimal.Decimal(1), 1], hac.UnsupportedError)):
+            with self.assertRaises(error, msg=str(values)[:50]) as caught:
+                hac.query({"x": values})
+            self.assertIn("column x", str(caught.exception))
+
+    def test_texts_that_are_not_utf8(self):
+        import hac
+        Path(self.m.path("latin.csv")).write_bytes("größe,n\n1,2\n".encode("latin-1"))
+        got = hac.query(self.m.path("latin.csv"))
+        self.assertEqual([values.tolist() for values in got.to_numpy().values()], [[1], [2]])
+        self.assertIn("gr\ufffd\ufffde", repr(got))
 
     def test_refused(self):
         import hac
@@ -256,6 +409,9 @@ class Types(PackageTest):
             hac.query({"x": three, "y": three[:2]})
         with self.assertRaisesRegex(hac.InvalidError, "out of range"):
             hac.query({"x": np.array([10 ** 12]).astype("M8[D]")})
+        for unit in ("h", "m", "10s", "25us"):
+            with self.assertRaisesRegex(hac.InvalidError, "out of range"):
+                hac.query({"x": np.array([0, 2 ** 62 + 1]).astype(f"M8[{unit}]")})
         for bad in ({}, {"x" * 200: three}, {"": three}):
             with self.assertRaises(hac.Error):
                 hac.query(bad)
@@ -450,14 +606,23 @@ class Files(PackageTest):
             with self.assertRaises(error, msg=statement) as caught:
                 hac.sql(statement, **tables)
             self.assertIn(says, str(caught.exception), statement)
-        for options, error in (({"nope": 1}, TypeError), ({"format": "nope"}, hac.InvalidError), ({"engine": "x"}, hac.InvalidError),
+        for options, error in (({"nope": 1}, hac.InvalidError), ({"format": "nope"}, hac.InvalidError), ({"engine": "x"}, hac.InvalidError),
                                ({"input": {"nope": 1}}, hac.InvalidError), ({"select": "x"}, hac.InvalidError)):
             with self.assertRaises(error, msg=str(options)):
                 hac.sql(f"SELECT x FROM '{self.m.path('a.csv')}'", options)
         with self.assertRaisesRegex(hac.InvalidError, "is for files"):
             hac.query({"x": [1]}, format="csv")
-        with self.assertRaises(OverflowError):
-            hac.query({"x": [1]}, limit=-1)
+        for options in ({"limit": -1}, {"limit": 1 << 64}, {"offset": -1}, {"priority": 1 << 40}, {"memory_limit": -1}):
+            with self.assertRaisesRegex(hac.InvalidError, f"{next(iter(options))} is out of range"):
+                hac.query({"x": [1]}, **options)
+        with self.assertRaisesRegex(TypeError, "limit is an integer, not 1.5"):
+            hac.query({"x": [1]}, limit=1.5)
+        with self.assertRaisesRegex(hac.InvalidError, "no option wher; there are select, where, .*engine, devices, priority"):
+            hac.query({"x": [1]}, wher="x > 1")
+        self.assertEqual(len(hac.query({"x": np.arange(9)}, limit=np.int64(3), offset=np.uint8(1))), 3)
+        for job in (10 ** 20, -1):
+            with self.assertRaises(hac.NotFoundError):
+                hac.why(job)
         with self.assertRaises(ValueError):
             hac.query({"x": [1]}, where="x = 1\0")
 

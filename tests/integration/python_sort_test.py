@@ -175,8 +175,10 @@ class Sorts(PackageTest):
                 self.assertIn(says, str(caught.exception))
                 self.assertEqual(caught.exception.status, hac.Status.UNSUPPORTED)
                 self.assertIsInstance(caught.exception, TypeError)
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(hac.InvalidError, "no option nonsense; there are descending, devices"):
             hac.sort(np.zeros(3), nonsense=1)
+        with self.assertRaises(hac.NoMemoryError):
+            hac.empty(1 << 62, "f8")
         with self.assertRaisesRegex(hac.Error, "nope") as caught:
             hac.sort(keys("uint32", 100000), devices=["nope"])
         self.assertIsInstance(caught.exception, ValueError)

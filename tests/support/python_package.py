@@ -64,6 +64,7 @@ class PackageTest(SharedMachineTest):
     def tearDownClass(cls):
         import hac
         hac._connection.thread.connection = None
+        hac._connection.idle.clear()
         if hac._future._pool is not None:  # its threads have connections
             hac._future._pool.shutdown()
             hac._future._pool = None

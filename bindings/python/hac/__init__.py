@@ -9,6 +9,8 @@
 
 docs/python.md of the project is the manual.
 """
+import operator
+
 from ._connection import DEVICES, WHY, ask as _ask, thread as _thread
 from ._errors import (CancelledError, Error, InvalidError, JobError, NoDaemonError, NoMemoryError, NotFoundError, RefusedError,
                       Status, UnsupportedError)
@@ -34,7 +36,9 @@ def why(job: int = 0) -> str:
 
     Raises NotFoundError if hacd no longer has the job.
     """
-    job = job or _thread.last_job
+    job = operator.index(job) or _thread.last_job
+    if not 0 <= job < 1 << 64:
+        raise NotFoundError(f"there is no job {job}")
     if not job:
         raise NotFoundError("no job of this thread has a number; small sorts have none")
     return _ask(WHY, job)

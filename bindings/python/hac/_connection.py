@@ -4,12 +4,14 @@
 A thread has a connection of its own, made when it first needs one, so that threads do not wait for each other. The socket
 is that of the environment variable HAC_SOCKET, else the system daemon's, else the user's own daemon is started.
 """
+import contextlib
 import json
 import os
 import threading
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterator, List, Optional
 
 from . import _hac
+from ._errors import InvalidError
 
 # <hac/hac.h>: hac_topic, hac_plan_format
 DEVICES, WHY, RECEIPT, PLAN = 1, 4, 5, 8
@@ -23,16 +25,15 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
+idle: List[_hac.Connection] = []  # of lent_connection
 
 
 def _forget() -> None:
-    """After fork: the parent's connections stay its own."""
-    global thread
-    inherited.append(thread)
-    thread = _Thread()
+    """After fork: the parent's connections stay its own. Other modules have the object, so it is emptied and not replaced."""
+    thread.__dict__.clear()
+    idle.clear()
 
 
-inherited: list = []  # never freed in this process
 os.register_at_fork(after_in_child=_forget)
 
 
@@ -42,6 +43,24 @@ def connection() -> _hac.Connection:
     if mine is None or not mine.usable:
         mine = thread.connection = _hac.Connection()
     return mine
+
+
+@contextlib.contextmanager
+def lent_connection() -> Iterator[_hac.Connection]:
+    """A connection for one call that keeps it for as long as others like, such as the writer of a pipe: calls on the thread's
+    connection do not wait for that."""
+    mine = None
+    while idle and mine is None:
+        try:
+            mine = idle.pop()
+        except IndexError:  # another thread was faster
+            break
+        mine = mine if mine.usable else None
+    mine = mine or _hac.Connection()
+    try:
+        yield mine
+    finally:
+        idle.append(mine)
 
 
 def finish(job: _hac.Job) -> _hac.Job:
@@ -62,30 +81,45 @@ def finish(job: _hac.Job) -> _hac.Job:
 class _Stopping:
     """A call of libhac that blocks: cancel() makes libhac give up."""
 
-    def __init__(self, stop: int):
-        self.stop = stop
+    def __init__(self) -> None:
+        self.stop = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self.lock = threading.Lock()
+        self.open = True
 
     def cancel(self) -> None:
-        os.eventfd_write(self.stop, 1)
+        with self.lock:
+            if self.open:
+                os.eventfd_write(self.stop, 1)
+
+    def close(self) -> None:
+        with self.lock:
+            self.open = False
+            os.close(self.stop)
 
 
 def run_aside(call: Callable[[int], Any]) -> Any:
     """What a call of libhac returns that reads, or runs, to its end: it runs in a thread, while this one takes signals. `call` gets
     a descriptor, at which libhac gives up when it is readable."""
     outcome: list = []
-    stopping = _Stopping(os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK))
+    stopping = _Stopping()
 
     def work() -> None:
         try:
             outcome.append(call(stopping.stop))
         except BaseException as error:
             outcome.append(error)
+        finally:  # not where it is waited for: that may be interrupted while libhac still looks at the descriptor
+            stopping.close()
     worker = threading.Thread(target=work, name="hac", daemon=True)
     task = thread.task
     try:
         if task is not None:
             task.enter(stopping)
-        worker.start()
+        try:
+            worker.start()
+        except RuntimeError:  # there are too many threads
+            stopping.close()
+            raise
         try:
             while worker.is_alive():
                 worker.join(0.05)
@@ -96,7 +130,6 @@ def run_aside(call: Callable[[int], Any]) -> Any:
     finally:
         if task is not None:
             task.leave()
-        os.close(stopping.stop)
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
@@ -108,8 +141,10 @@ def ask(topic: int, job: int = 0, form: int = JSON) -> Any:
     return json.loads(text) if form == JSON and topic != WHY else text
 
 
-def job_options(devices=None, priority: int = 0, deadline: float = 0.0, memory_limit: int = 0) -> dict:
-    """The options that every job has."""
+def job_options(devices=None, priority: int = 0, deadline: float = 0.0, memory_limit: int = 0, others: str = "", **unknown) -> dict:
+    """The options that every job has. others: the names of those that the caller has besides."""
+    if unknown:
+        raise InvalidError(f"there is no option {next(iter(unknown))}; there are {others}devices, priority, deadline, memory_limit")
     options: dict = {}
     if devices is not None:
         options["devices"] = (devices,) if isinstance(devices, str) else tuple(devices)

@@ -3,7 +3,7 @@
 import os
 from typing import Any, Dict, Optional, Sequence, Tuple
 
-from ._connection import connection, run_aside
+from ._connection import lent_connection, run_aside
 from ._errors import UnsupportedError
 
 # <hac/op.h>: hac_vector_template, and hac_vector_type by the kind and the size of NumPy's types
@@ -60,14 +60,16 @@ def opsplit(path: Any, inputs: Optional[Dict[str, Any]] = None, results: Sequenc
     one dimension (FixValueVector) or two (with columns), or a sparse matrix of SciPy (SparseMatrix), of the type that the file
     says. output: the folder for the outputs of the file; None: nothing is written.
 
-    Results are copies: a number, an array of one or two dimensions, or, of the other templates, a triple of arrays: rows, columns
+    Results are copies: a number, an array of one dimension, or two if it has several columns, or, of the other templates, a triple of arrays: rows, columns
     (of a VariableLenVector: places in the row) and values. Ctrl-C and Future.cancel() end the run.
 
     Raises InvalidError with FILE:LINE:COLUMN if the file is wrong or an input does not fit; JobError if a sub-operator fails.
     """
-    mine = connection()
+    if isinstance(results, str):
+        raise TypeError(f"results is a list of names: [{results!r}]")
     given = [_input(name, value) for name, value in (inputs or {}).items()]
     wanted: Tuple[str, ...] = tuple(results)
     folder = None if output is None else os.fsencode(output)
-    found = run_aside(lambda stop: mine.opsplit(os.fsencode(path), given, wanted, folder, stop))
+    with lent_connection() as mine:
+        found = run_aside(lambda stop: mine.opsplit(os.fsencode(path), given, wanted, folder, stop))
     return {name: _result(parts) for name, parts in zip(wanted, found)}

@@ -4,11 +4,12 @@ import glob
 import itertools
 import os
 import stat
+import sys
 from typing import Any, Dict, List, Optional, Union
 
 from . import _hac
-from ._connection import connection, finish, job_options, run_aside
-from ._errors import InvalidError, UnsupportedError
+from ._connection import connection, finish, job_options, lent_connection, run_aside
+from ._errors import InvalidError, JobError, UnsupportedError
 from ._result import Result
 from ._table import columns_of_dict, columns_of_structured, is_array
 
@@ -17,6 +18,8 @@ FORMATS = {"csv": 2, "tsv": 3, "jsonl": 4, "lines": 5, "words": 6, "kv": 7, "fix
            "typedbytes": 11}
 TEXT_WITH_TYPES = (FORMATS["csv"], FORMATS["tsv"], FORMATS["jsonl"])
 ENGINES = {"auto": 0, "host": 1, "device": 2}
+STATEMENT_OPTIONS = ("select", "where", "group_by", "having", "order_by", "limit", "limit_by", "offset", "distinct")
+QUERY_OPTIONS = (*STATEMENT_OPTIONS, "format", "schema", "input", "engine")
 FIND_DELIMITER, FIND_HEADER = 1, 2
 FILES_MAX = 253
 PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
@@ -44,7 +47,7 @@ def _options(options: Dict[str, Any]) -> Dict[str, Any]:
         known["input_format"] = _word(FORMATS, form, "format")
     known["input_options"] = {str(k): str(v) if not isinstance(v, bool) else str(v).lower()
                               for k, v in (options.pop("input", None) or {}).items()}
-    known.update(job_options(**options))
+    known.update(job_options(**options, others=f"{', '.join(QUERY_OPTIONS)}, "))
     return known
 
 
@@ -133,9 +136,11 @@ def _read_here(files: List[Optional[str]], form: int) -> bool:
 
 
 def _run_splits(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
-    mine = connection()
     names = tuple(None if name is None else os.fsencode(name) for name in files)
-    return run_aside(lambda stop: mine.query_splits(names, stop, options, sql))
+    with lent_connection() as mine:
+        job = run_aside(lambda stop: mine.query_splits(names, stop, options, sql))
+        job.wait()  # it has run; nobody is to wait for it when the connection is lent again
+        return job
 
 
 def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
@@ -178,18 +183,53 @@ def _places(table: Any) -> Optional[List[str]]:
     return None
 
 
-def _reader_of(batches: Any) -> Any:
-    """A stream of what an iterator gives: tables of any library, with the columns of the first one."""
+def _alike(batches: Any, first: Any, schema: Any) -> Any:
+    """Record batches of what an iterator gives: tables of any library, with the columns of the first one."""
     import pyarrow
-    first = next(batches, None)
+    for n, batch in enumerate(itertools.chain([first], batches)):
+        try:
+            table = pyarrow.table(batch).cast(schema)
+        except ValueError as error:  # pyarrow's own errors are kinds of it
+            raise InvalidError(f"batch {n} of the iterator has not the columns of the first one: {error}") from error
+        yield from table.to_batches()
+
+
+def _submit_batches(schema: Any, batches: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+    """A query of what an iterator of record batches gives. Its own exceptions get through, KeyboardInterrupt too: Arrow's
+    streams only have a text for them."""
+    import pyarrow
+    failures: list = []
+
+    def noted() -> Any:
+        try:
+            yield from batches
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            failures.append(error)
+            raise
+    reader = pyarrow.RecordBatchReader.from_batches(schema, noted())
+    try:
+        return connection().query_stream(reader.__arrow_c_stream__(), options, sql)
+    except JobError:
+        if not failures:
+            raise
+    raise failures[0]
+
+
+def _submit_iterator(tables: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+    import pyarrow
+    first = next(tables, None)
     if first is None:
         raise InvalidError("the iterator has no batch, so there are no columns")
     schema = pyarrow.table(first).schema
+    return _submit_batches(schema, _alike(tables, first, schema), options, sql)
 
-    def all_of_them() -> Any:
-        for batch in itertools.chain([first], batches):
-            yield from pyarrow.table(batch).cast(schema).to_batches()
-    return pyarrow.RecordBatchReader.from_batches(schema, all_of_them())
+
+def _is_reader(table: Any) -> bool:
+    """Whether it is pyarrow's RecordBatchReader, behind which there may be a generator."""
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(table, pyarrow.RecordBatchReader)
 
 
 def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
@@ -207,6 +247,8 @@ def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _ha
         return connection().query_columns(*columns_of_structured(table), options, sql)
     if isinstance(table, dict):
         return connection().query_columns(*columns_of_dict(table), options, sql)
+    if _is_reader(table):
+        return _submit_batches(table.schema, table, options, sql)
     if hasattr(table, "__arrow_c_stream__"):
         return connection().query_stream(table.__arrow_c_stream__(), options, sql)
     if hasattr(table, "__arrow_c_array__"):
@@ -215,7 +257,7 @@ def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _ha
             raise TypeError(f"__arrow_c_array__ gave {type(pair).__name__}, not a pair of capsules")
         return connection().query_arrow(*pair, options, sql)
     if hasattr(table, "__next__"):
-        return connection().query_stream(_reader_of(table).__arrow_c_stream__(), options, sql)
+        return _submit_iterator(table, options, sql)
     hint = "; collect() it first" if type(table).__name__ == "LazyFrame" else ""
     raise UnsupportedError(f"a {type(table).__name__} is no table: one is something with __arrow_c_stream__ (a frame of pandas or "
                            f"polars, a pyarrow.Table, a DuckDB relation), a dict of arrays, or the name of a file{hint}")
@@ -240,7 +282,7 @@ def sql(text: str, options: Optional[Dict[str, Any]] = None, /, **tables: Any) -
     """
     statement = _hac.Sql(text)
     given = dict(options or {})
-    refused = sorted(set(given) & {"select", "where", "group_by", "having", "order_by", "limit", "limit_by", "offset", "distinct"})
+    refused = sorted(set(given) & set(STATEMENT_OPTIONS))
     if refused:
         raise InvalidError(f"{refused[0]} is said in the statement")
     known = _options(given)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """hac.sort, hac.argsort, hac.empty."""
+import operator
 import sys
 from typing import Any, Tuple
 
 from . import _hac
 from ._connection import connection, finish, job_options, thread
-from ._errors import UnsupportedError
+from ._errors import NoMemoryError, UnsupportedError
 
 # <hac/type.h>, by the kind and the size of NumPy's types
 KEY_TYPES = {("u", 4): 1, ("i", 4): 2, ("f", 4): 3, ("u", 8): 4, ("i", 8): 5, ("f", 8): 6}
@@ -83,8 +84,11 @@ def empty(n: int, dtype="float64"):
     kind = numpy.dtype(dtype)
     if kind.hasobject or kind.itemsize == 0:
         raise UnsupportedError(f"hac.empty: items of type {kind} have no fixed size in memory")
+    n = operator.index(n)
     if n < 0:
         raise ValueError(f"hac.empty: {n} items")
+    if n * kind.itemsize > sys.maxsize:
+        raise NoMemoryError(f"hac.empty: {n} items of {kind} are more than memory can have")
     memory: Any = connection().alloc(max(n * kind.itemsize, 1))
     return numpy.frombuffer(memory, kind, n) if n else numpy.empty(0, kind)
 
@@ -138,7 +142,7 @@ def _pair(capsules: Any) -> Tuple[object, object]:
 
 
 def _sorted(a, what: str, descending: bool, argsort: bool, more: dict):
-    options = job_options(**more) if more else {}
+    options = job_options(**more, others="descending, ") if more else {}
     if descending:
         options["descending"] = 1
     if argsort:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy arrays as the columns of a table: buffers as Arrow lays them out. What needs no conversion is not copied."""
 import datetime
+import decimal
+import numbers
 import sys
 from typing import Any, List, Optional, Tuple
 
@@ -63,8 +65,10 @@ def _times(name: str, array, valid) -> Column:
             raise InvalidError(f"column {name} has dates that are out of range")
         return name, "tdD", (_bits(valid), narrow)
     if unit[0] in ("h", "m") or unit[1] != 1:
-        array = array.astype("M8[s]" if unit[0] in ("h", "m", "s") else f"M8[{unit[0]}]")
-        unit = numpy.datetime_data(array.dtype)
+        finer = array.astype("M8[s]" if unit[0] in ("h", "m", "s") else f"M8[{unit[0]}]")
+        if ((finer.astype(array.dtype) != array) & ~numpy.isnat(array)).any():  # it wrapped around
+            raise InvalidError(f"column {name} has times that are out of range")
+        array, unit = finer, numpy.datetime_data(finer.dtype)
     if unit[0] not in UNITS:
         raise UnsupportedError(f"column {name} is {array.dtype}: a.astype('M8[us]') has microseconds, the finest unit that there is")
     valid = _both(valid, ~numpy.isnat(array))
@@ -104,8 +108,10 @@ def _column(name: str, values: Any) -> Tuple[Column, int]:
         schema, array = values.__arrow_c_array__()
         return (name, schema, array), len(values)
     if isinstance(values, (list, tuple)):
-        values = _array_of(values)
-    elif not isinstance(values, numpy.ndarray):
+        return _column_of_list(name, values), len(values)
+    if not isinstance(values, numpy.ndarray):
+        if hasattr(values, "__arrow_c_stream__") and not isinstance(getattr(values, "dtype", None), numpy.dtype):
+            return _column_of_stream(name, values)
         if hasattr(values, "to_numpy"):
             values = values.to_numpy()
         else:
@@ -115,18 +121,76 @@ def _column(name: str, values: Any) -> Tuple[Column, int]:
     return column, len(values)
 
 
-def _array_of(values: Any):
-    """A list as an array: numbers, times or texts, with None as null."""
+def _column_of_stream(name: str, values: Any) -> Tuple[Column, int]:
+    """A column in several pieces, such as pyarrow.ChunkedArray or a series of polars: to_numpy() would turn its nulls into NaN."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise UnsupportedError(f"column {name} is a {type(values).__name__}, which takes pyarrow in a dict: install it, or give the "
+                               "whole frame") from None
+    chunked = pyarrow.chunked_array(values)
+    whole = chunked.chunk(0) if chunked.num_chunks == 1 else pyarrow.concat_arrays(chunked.chunks) if chunked.num_chunks else \
+        pyarrow.array([], chunked.type)
+    return (name, *whole.__arrow_c_array__()), len(whole)
+
+
+# ---- lists ----
+
+def _integers(name: str, filled: list) -> Any:
+    """An array of integers that do not all fit into int64, or of some besides floats, without loss of digits."""
+    import numpy
+    if all(isinstance(v, numbers.Integral) for v in filled):
+        try:
+            return numpy.array(filled, "uint64")
+        except OverflowError:
+            raise InvalidError(f"column {name} has integers that fit neither into int64 nor into uint64") from None
+    for v in filled:
+        if isinstance(v, numbers.Integral) and (abs(int(v)) >> 1023 or float(v) != v):
+            raise InvalidError(f"column {name} has floats, and the integer {v}, of which float64 would lose digits: make all of "
+                               "them floats, or integers")
+    return numpy.array(filled)
+
+
+def _decimals(name: str, values: list) -> Column:
+    """Decimals of up to 38 digits, with as many behind the point as the longest has."""
     import numpy
     there = [v for v in values if v is not None]
-    if len(there) == len(values) or not there or isinstance(there[0], (str, bytes)):
-        array = numpy.array(values if there else [None] * len(values), dtype=None if len(there) == len(values) and there and
-                            not isinstance(there[0], (str, bytes)) else object)
-        return array
-    if isinstance(there[0], (datetime.date, datetime.datetime)):
-        return numpy.array(values, "M8[D]" if type(there[0]) is datetime.date else "M8[us]")
-    filled = numpy.array([v if v is not None else there[0] for v in values])
-    return numpy.ma.array(filled, mask=[v is None for v in values])
+    if not all(v.is_finite() for v in there):
+        raise InvalidError(f"column {name} has decimals that are not finite; None is null")
+    scale = max(max(-v.as_tuple().exponent for v in there), 0)
+    if scale > 38 or any(v and v.adjusted() + scale >= 38 for v in there):
+        raise InvalidError(f"column {name} has decimals of more than 38 digits")
+    with decimal.localcontext() as context:
+        context.prec = 38
+        whole = [int(v.scaleb(scale)) if v else 0 for v in values]
+    valid = numpy.fromiter((v is not None for v in values), bool, len(values))
+    data = b"".join(v.to_bytes(16, "little", signed=True) for v in whole)
+    return name, f"d:38,{scale}", (_bits(valid), data)
+
+
+def _column_of_list(name: str, values: Any) -> Column:
+    """A list as a column: numbers, times, decimals or texts, with None as null."""
+    import numpy
+    there = [v for v in values if v is not None]
+    kinds = {type(v) for v in there}
+    if not kinds or any(issubclass(kind, (str, bytes, bytearray)) for kind in kinds):
+        return _strings(name, list(values), None)
+    if all(issubclass(kind, decimal.Decimal) for kind in kinds):
+        return _decimals(name, list(values))
+    if all(issubclass(kind, datetime.date) for kind in kinds):
+        if any(getattr(v, "tzinfo", None) is not None for v in there):
+            raise UnsupportedError(f"column {name} has times with a time zone; v.astimezone(datetime.timezone.utc)"
+                                   ".replace(tzinfo=None) has none")
+        unit = "us" if any(issubclass(kind, datetime.datetime) for kind in kinds) else "D"
+        return column_of_array(name, numpy.array(values, f"M8[{unit}]"))
+    filled = [v if v is not None else there[0] for v in values]
+    array = numpy.array(filled)
+    if array.dtype.kind in "fO" and any(issubclass(kind, numbers.Integral) for kind in kinds) and \
+            all(issubclass(kind, numbers.Real) for kind in kinds):
+        array = _integers(name, filled)
+    if len(there) < len(values):
+        array = numpy.ma.array(array, mask=[v is None for v in values])
+    return column_of_array(name, array)
 
 
 def columns_of_dict(table: Any) -> Tuple[List[Column], int]:
@@ -181,7 +245,6 @@ def _text_values(form: str, parts: tuple, mask, start: int, stop: int):
 
 
 def _decimal_values(form: str, part: Any, mask, start: int, stop: int):
-    import decimal
     import numpy
     scale = int(form[2:].split(",")[1])
     raw = memoryview(part)

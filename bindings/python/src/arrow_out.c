@@ -7,6 +7,34 @@
 
 #include "memory.h"
 
+/* ---- the columns ---- */
+
+hac_status hacpy_result_export(hacpy_held *held, hacpy_result *ret, hac_error *err)
+{
+    hacpy_held *columns = hacpy_held_new(held->link);
+    if (columns == NULL) {
+        *err = (hac_error){HAC_NO_MEMORY, "no memory for the columns of the result"};
+        return HAC_NO_MEMORY;
+    }
+    struct ArrowSchema schema;
+    (void)hacpy_link_lock(held->link);
+    hac_status status = hac_job_export_arrow(held->job, &schema, &columns->array, err);
+    hacpy_link_unlock(held->link);
+    if (status == HAC_OK)
+        *ret = (hacpy_result){schema, columns};
+    else
+        hacpy_held_unref(columns);
+    return status;
+}
+
+void hacpy_result_clear(hacpy_result *result)
+{
+    if (result->columns != NULL)
+        result->schema.release(&result->schema);
+    hacpy_held_unref(result->columns);
+    result->columns = NULL;
+}
+
 /* ---- arrays that any thread may release ---- */
 
 /* Any thread may release libhac's arrays, but no process that was forked: the connection is its parent's. A
@@ -36,68 +64,43 @@ static void release_wrapped(struct ArrowArray *array)
 }
 
 /* Allocates all that wrapping `n` children takes. */
-static wrapped_array *new_wrapped(hacpy_link *link, size_t n)
+static wrapped_array *new_wrapped(hacpy_held *columns, size_t n)
 {
     wrapped_array *own = calloc(1, sizeof(*own));
     if (own == NULL)
         return NULL;
     own->children = calloc(n + 1, sizeof(struct ArrowArray *));
     own->space = calloc(n + 1, sizeof(struct ArrowArray));
-    own->held = own->children != NULL && own->space != NULL ? hacpy_held_new(link) : NULL;
-    if (own->held == NULL) {
+    if (own->children == NULL || own->space == NULL) {
         free((void *)own->children);
         free(own->space);
         free(own);
         return NULL;
     }
+    own->held = hacpy_held_ref(columns);
     for (size_t i = 0; i < n; i++)
         own->children[i] = &own->space[i];
     return own;
 }
 
-/* Moves `inner` into a wrapped array. The link is locked. False: there is no memory, and what was not moved
- * is released with `inner`. */
-static bool wrap(hacpy_link *link, struct ArrowArray *inner, struct ArrowArray *ret)
+/* Makes a wrapped array of one that `columns` keeps. False: there is no memory. */
+static bool wrap(hacpy_held *columns, const struct ArrowArray *inner, struct ArrowArray *ret)
 {
     size_t n = (size_t)inner->n_children, all = n + (inner->dictionary != NULL);
-    wrapped_array *own = new_wrapped(link, all);
-    if (own == NULL) {
-        inner->release(inner);
+    wrapped_array *own = new_wrapped(columns, all);
+    if (own == NULL)
         return false;
-    }
     bool good = true;
     for (size_t i = 0; i < all && good; i++)
-        good = wrap(link, i < n ? inner->children[i] : inner->dictionary, own->children[i]);
+        good = wrap(columns, i < n ? inner->children[i] : inner->dictionary, own->children[i]);
     *ret = *inner;
     ret->children = own->children;
     ret->dictionary = all > n ? own->children[n] : NULL;
     ret->private_data = own;
     ret->release = release_wrapped;
-    own->held->array = *inner;
-    inner->release = NULL;
     if (!good)
         ret->release(ret);
     return good;
-}
-
-static hac_status export_job(hacpy_held *held, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
-                             hac_error *err)
-{
-    struct ArrowSchema schema;
-    struct ArrowArray inner, array;
-    (void)hacpy_link_lock(held->link);
-    hac_status status = hac_job_export_arrow(held->job, &schema, &inner, err);
-    if (status == HAC_OK && !wrap(held->link, &inner, &array)) {
-        schema.release(&schema);
-        *err = (hac_error){HAC_NO_MEMORY, "no memory for the columns of the result"};
-        status = HAC_NO_MEMORY;
-    }
-    hacpy_link_unlock(held->link);
-    if (status != HAC_OK)
-        return status;
-    *ret_schema = schema;
-    *ret_array = array;
-    return HAC_OK;
 }
 
 /* ---- capsules ---- */
@@ -137,27 +140,6 @@ static PyObject *new_capsule(size_t bytes, const char *name, PyCapsule_Destructo
         free(memory);
     *ret = memory;
     return capsule;
-}
-
-PyObject *hacpy_export_array(const hacpy_state *state, hacpy_held *held)
-{
-    void *schema = NULL, *array = NULL;
-    PyObject *first = new_capsule(sizeof(struct ArrowSchema), "arrow_schema", free_schema, &schema);
-    PyObject *second = new_capsule(sizeof(struct ArrowArray), "arrow_array", free_array, &array);
-    PyObject *pair = first != NULL && second != NULL ? PyTuple_Pack(2, first, second) : NULL;
-    Py_XDECREF(first);
-    Py_XDECREF(second);
-    if (pair == NULL)
-        return NULL;
-    hac_error err = HAC_ERROR_NONE;
-    hac_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = export_job(held, schema, array, &err);
-    Py_END_ALLOW_THREADS
-    if (status == HAC_OK)
-        return pair;
-    Py_DECREF(pair);
-    return hacpy_raise(state, &err);
 }
 
 /* ---- copies of schemas ---- */
@@ -221,10 +203,34 @@ static bool copy_schema(const struct ArrowSchema *from, struct ArrowSchema *ret)
     return true;
 }
 
+/* False: an exception is pending. */
+static bool export_result(const hacpy_result *result, struct ArrowSchema *ret_schema,
+                          struct ArrowArray *ret_array)
+{
+    if (copy_schema(&result->schema, ret_schema)) {
+        if (wrap(result->columns, &result->columns->array, ret_array))
+            return true;
+        ret_schema->release(ret_schema);
+    }
+    PyErr_NoMemory();
+    return false;
+}
+
+PyObject *hacpy_export_array(const hacpy_result *result)
+{
+    void *schema = NULL, *array = NULL;
+    PyObject *first = new_capsule(sizeof(struct ArrowSchema), "arrow_schema", free_schema, &schema);
+    PyObject *second = new_capsule(sizeof(struct ArrowArray), "arrow_array", free_array, &array);
+    PyObject *pair = first != NULL && second != NULL ? PyTuple_Pack(2, first, second) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    if (pair != NULL && !export_result(result, schema, array))
+        Py_CLEAR(pair);
+    return pair;
+}
+
 /* ---- streams ---- */
 
-/* The batch is exported before anybody reads the stream: readers may have the GIL, with which nobody may wait
- * for the lock of the link. */
 typedef struct result_stream {
     struct ArrowSchema schema;
     struct ArrowArray batch; /* release NULL: it was taken */
@@ -261,10 +267,8 @@ static void stream_release(struct ArrowArrayStream *stream)
     stream->release = NULL;
 }
 
-PyObject *hacpy_export_stream(const hacpy_state *state, hacpy_held *held)
+PyObject *hacpy_export_stream(const hacpy_result *result)
 {
-    hac_error err = HAC_ERROR_NONE;
-    hac_status status;
     void *stream = NULL;
     PyObject *capsule =
         new_capsule(sizeof(struct ArrowArrayStream), "arrow_array_stream", free_stream, &stream);
@@ -275,13 +279,10 @@ PyObject *hacpy_export_stream(const hacpy_state *state, hacpy_held *held)
         Py_DECREF(capsule);
         return PyErr_NoMemory();
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = export_job(held, &own->schema, &own->batch, &err);
-    Py_END_ALLOW_THREADS
-    if (status != HAC_OK) {
+    if (!export_result(result, &own->schema, &own->batch)) {
         free(own);
         Py_DECREF(capsule);
-        return hacpy_raise(state, &err);
+        return NULL;
     }
     *(struct ArrowArrayStream *)stream = (struct ArrowArrayStream){.get_schema = stream_schema,
                                                                    .get_next = stream_next,
@@ -341,36 +342,23 @@ static PyObject *column_parts(const hacpy_state *state, hacpy_held *held, const 
         if (part == NULL || PyTuple_SetItem(buffers, (Py_ssize_t)i, part) < 0)
             Py_CLEAR(buffers);
     }
-    return buffers != NULL
-               ? Py_BuildValue("ssLN", schema->name, schema->format, (long long)array->length, buffers)
-               : NULL;
+    PyObject *name = buffers != NULL ? hacpy_text(schema->name) : NULL;
+    if (name == NULL) {
+        Py_XDECREF(buffers);
+        return NULL;
+    }
+    return Py_BuildValue("NsLN", name, schema->format, (long long)array->length, buffers);
 }
 
-PyObject *hacpy_export_parts(const hacpy_state *state, hacpy_held *held)
+PyObject *hacpy_export_parts(const hacpy_state *state, const hacpy_result *result)
 {
-    struct ArrowSchema schema;
-    hac_error err = HAC_ERROR_NONE;
-    hac_status status;
-    hacpy_held *columns = hacpy_held_new(held->link);
-    if (columns == NULL)
-        return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS(void)
-    hacpy_link_lock(held->link);
-    status = hac_job_export_arrow(held->job, &schema, &columns->array, &err);
-    hacpy_link_unlock(held->link);
-    Py_END_ALLOW_THREADS
-    if (status != HAC_OK) {
-        hacpy_held_unref(columns);
-        return hacpy_raise(state, &err);
-    }
-    const struct ArrowArray *array = &columns->array;
-    PyObject *list = PyList_New((Py_ssize_t)schema.n_children);
-    for (int64_t i = 0; list != NULL && i < schema.n_children; i++) {
-        PyObject *parts = column_parts(state, columns, schema.children[i], array->children[i]);
+    const struct ArrowSchema *schema = &result->schema;
+    const struct ArrowArray *array = &result->columns->array;
+    PyObject *list = PyList_New((Py_ssize_t)schema->n_children);
+    for (int64_t i = 0; list != NULL && i < schema->n_children; i++) {
+        PyObject *parts = column_parts(state, result->columns, schema->children[i], array->children[i]);
         if (parts == NULL || PyList_SetItem(list, (Py_ssize_t)i, parts) < 0)
             Py_CLEAR(list);
     }
-    schema.release(&schema);
-    hacpy_held_unref(columns);
     return list;
 }

@@ -165,7 +165,7 @@ static PyObject *connection_sort_buffer(PyObject *object, PyObject *args)
     hacpy_source source = {.object = NULL};
     hacpy_state *state = hacpy_connection_state(object);
     if (state == NULL || !PyArg_ParseTuple(args, "OO:sort_buffer", &keys, &dict) ||
-        !hacpy_read_sort_options(dict, &options, &names))
+        !hacpy_read_sort_options(state, dict, &options, &names))
         goto end;
     if (options.type <= HAC_TYPE_NONE || options.type >= HAC_TYPE_COUNT) {
         PyErr_SetString(PyExc_ValueError, "the type of the keys is not set");
@@ -195,7 +195,7 @@ static PyObject *connection_sort_arrow(PyObject *object, PyObject *args)
     hacpy_state *state = hacpy_connection_state(object);
     if (state != NULL && PyArg_ParseTuple(args, "OOO:sort_arrow", &first, &second, &dict) &&
         hacpy_array_of(first, second, &input.schema, &input.keys) &&
-        hacpy_read_sort_options(dict, &options, &names)) {
+        hacpy_read_sort_options(state, dict, &options, &names)) {
         hacpy_source source = {.object = Py_NewRef(second)};
         job = submit_sort(object, state, &input, &options, &source);
     }
@@ -211,7 +211,8 @@ static PyObject *connection_sort_stream(PyObject *object, PyObject *args)
     hacpy_batches batches = {.n = 0};
     hacpy_state *state = hacpy_connection_state(object);
     if (state != NULL && PyArg_ParseTuple(args, "OO:sort_stream", &capsule, &dict) &&
-        hacpy_read_sort_options(dict, &options, &names) && hacpy_read_stream(state, capsule, &batches)) {
+        hacpy_read_sort_options(state, dict, &options, &names) &&
+        hacpy_read_stream(state, capsule, &batches)) {
         hacpy_source source = {.object = NULL};
         const sort_input input = {.batches = &batches};
         job = submit_sort(object, state, &input, &options, &source);
@@ -230,7 +231,7 @@ static PyObject *answer(const hacpy_state *state, hac_status status, const hac_e
 {
     if (status != HAC_OK)
         return hacpy_raise(state, err);
-    PyObject *object = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    PyObject *object = hacpy_text(text);
     free(text);
     return object;
 }

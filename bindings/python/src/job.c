@@ -13,6 +13,7 @@ enum { FIRST_WAIT_MS = 1, SLICE_MS = 50 };
 typedef struct job_object {
     PyObject_HEAD hacpy_held *held;
     hacpy_source source;
+    hacpy_result result;
     bool is_sort, done;
     char format[2];       /* of the items of a sort's result, for the buffer protocol */
     Py_ssize_t item_size; /* bytes */
@@ -37,6 +38,7 @@ PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source
     }
     self->held = held;
     self->source = *source;
+    self->result = (hacpy_result){.columns = NULL};
     *source = (hacpy_source){.object = NULL};
     self->is_sort = sort != NULL;
     self->done = false;
@@ -50,6 +52,7 @@ PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source
 static void job_dealloc(PyObject *object)
 {
     job_object *self = (job_object *)object;
+    hacpy_result_clear(&self->result);
     hacpy_held_unref(self->held); /* before its source */
     hacpy_source_clear(&self->source);
     hacpy_free_object(object);
@@ -148,6 +151,37 @@ static hac_status wait_for_end(job_object *self, double seconds, hac_error *err)
     }
 }
 
+/* The columns of a job that is done, exported if they are not yet. NULL: an exception is pending. */
+static const hacpy_result *result_of(job_object *self, const hacpy_state *state)
+{
+    hacpy_result found;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status;
+    if (self->result.columns != NULL)
+        return &self->result;
+    Py_BEGIN_ALLOW_THREADS
+    status = hacpy_result_export(self->held, &found, &err);
+    Py_END_ALLOW_THREADS
+    if (status != HAC_OK) {
+        hacpy_raise(state, &err);
+        return NULL;
+    }
+    if (self->result.columns == NULL)
+        self->result = found;
+    else /* another thread was faster */
+        hacpy_result_clear(&found);
+    return &self->result;
+}
+
+/* Exports the columns of a query, so that who reads them later does not wait for the lock. An error is raised
+ * for those. */
+static void export_early(job_object *self)
+{
+    hacpy_state *state = hacpy_state_of_object((PyObject *)self);
+    if (!self->is_sort && (state == NULL || result_of(self, state) == NULL))
+        PyErr_Clear();
+}
+
 static PyObject *job_wait(PyObject *object, PyObject *args)
 {
     job_object *self = (job_object *)object;
@@ -163,8 +197,10 @@ static PyObject *job_wait(PyObject *object, PyObject *args)
     if (self->done)
         Py_RETURN_TRUE;
     hac_status status = wait_for_end(self, seconds, &err);
-    if (status == HAC_OK)
+    if (status == HAC_OK) {
         note_result(self);
+        export_early(self);
+    }
     if (status == HAC_OK || status == HAC_AGAIN)
         return PyBool_FromLong(status == HAC_OK);
     hacpy_state *state = status > 0 ? hacpy_state_of_object(object) : NULL;
@@ -205,7 +241,8 @@ static PyObject *job_arrow_array(PyObject *object, PyObject *ignored)
     hacpy_state *state = hacpy_state_of_object(object);
     if (state == NULL || !check_process(object) || !check_done(object))
         return NULL;
-    return hacpy_export_array(state, ((job_object *)object)->held);
+    const hacpy_result *result = result_of((job_object *)object, state);
+    return result != NULL ? hacpy_export_array(result) : NULL;
 }
 
 static PyObject *job_arrow_stream(PyObject *object, PyObject *ignored)
@@ -214,7 +251,8 @@ static PyObject *job_arrow_stream(PyObject *object, PyObject *ignored)
     hacpy_state *state = hacpy_state_of_object(object);
     if (state == NULL || !check_process(object) || !check_done(object))
         return NULL;
-    return hacpy_export_stream(state, ((job_object *)object)->held);
+    const hacpy_result *result = result_of((job_object *)object, state);
+    return result != NULL ? hacpy_export_stream(result) : NULL;
 }
 
 static PyObject *job_parts(PyObject *object, PyObject *ignored)
@@ -223,7 +261,8 @@ static PyObject *job_parts(PyObject *object, PyObject *ignored)
     hacpy_state *state = hacpy_state_of_object(object);
     if (state == NULL || !check_process(object) || !check_done(object))
         return NULL;
-    return hacpy_export_parts(state, ((job_object *)object)->held);
+    const hacpy_result *result = result_of((job_object *)object, state);
+    return result != NULL ? hacpy_export_parts(state, result) : NULL;
 }
 
 static int job_get_buffer(PyObject *object, Py_buffer *view, int flags)
@@ -262,7 +301,7 @@ static PyObject *job_text(PyObject *object, void *ignored)
     (void)ignored;
     if (!check_process(object) || !check_done(object))
         return NULL;
-    return PyUnicode_FromString(hac_job_text(((job_object *)object)->held->job));
+    return hacpy_text(hac_job_text(((job_object *)object)->held->job));
 }
 
 static PyObject *job_assumed(PyObject *object, void *ignored)
@@ -270,7 +309,7 @@ static PyObject *job_assumed(PyObject *object, void *ignored)
     (void)ignored;
     if (!check_process(object) || !check_done(object))
         return NULL;
-    return PyUnicode_FromString(hac_job_assumed(((job_object *)object)->held->job));
+    return hacpy_text(hac_job_assumed(((job_object *)object)->held->job));
 }
 
 static PyObject *job_columns(PyObject *object, void *ignored)
@@ -280,7 +319,8 @@ static PyObject *job_columns(PyObject *object, void *ignored)
     const char *name, *type;
     for (size_t i = 0; list != NULL && hac_job_column(((job_object *)object)->held->job, i, &name, &type);
          i++) {
-        PyObject *pair = Py_BuildValue("ss", name, type);
+        PyObject *text = hacpy_text(name);
+        PyObject *pair = text != NULL ? Py_BuildValue("Ns", text, type) : NULL;
         if (pair == NULL || PyList_Append(list, pair) < 0)
             Py_CLEAR(list);
         Py_XDECREF(pair);

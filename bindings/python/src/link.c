@@ -14,9 +14,67 @@ struct hacpy_link {
     int references;       /* atomic */
     int fd;
     pid_t owner;
+    hacpy_link *next, **place; /* in the list of links */
 };
 
-/* A thread may lock it again: an Arrow stream that a query reads may itself use hac. */
+/* ---- processes that are forked ---- */
+
+/* The links of this process. A forked child closes their sockets, for hacd is to see when the parent ends. */
+static hacpy_link *links;
+static pthread_mutex_t links_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t links_once = PTHREAD_ONCE_INIT;
+static bool links_watched;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&links_lock);
+}
+
+static void after_in_parent(void)
+{
+    pthread_mutex_unlock(&links_lock);
+}
+
+static void after_in_child(void)
+{
+    for (const hacpy_link *link = links; link != NULL; link = link->next)
+        close(link->fd);
+    links = NULL;
+    pthread_mutex_unlock(&links_lock);
+}
+
+static void watch_forks(void)
+{
+    links_watched = pthread_atfork(before_fork, after_in_parent, after_in_child) == 0;
+}
+
+static bool list_link(hacpy_link *link)
+{
+    pthread_once(&links_once, watch_forks);
+    if (!links_watched)
+        return false;
+    pthread_mutex_lock(&links_lock);
+    link->next = links;
+    link->place = &links;
+    if (links != NULL)
+        links->place = &link->next;
+    links = link;
+    pthread_mutex_unlock(&links_lock);
+    return true;
+}
+
+static void unlist_link(hacpy_link *link)
+{
+    pthread_mutex_lock(&links_lock);
+    *link->place = link->next;
+    if (link->next != NULL)
+        link->next->place = link->place;
+    pthread_mutex_unlock(&links_lock);
+}
+
+/* ---- life ---- */
+
+/* A thread may lock it again: columns that are released with the lock held may run Python code. */
 static bool init_lock(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t attributes;
@@ -39,6 +97,11 @@ hacpy_link *hacpy_link_new(hac_client *client)
     link->fd = hac_client_fd(client);
     link->references = 1;
     link->owner = getpid();
+    if (!list_link(link)) {
+        pthread_mutex_destroy(&link->lock);
+        free(link);
+        return NULL;
+    }
     return link;
 }
 
@@ -54,6 +117,7 @@ void hacpy_link_unref(hacpy_link *link)
         return;
     if (!hacpy_link_is_ours(link)) /* closing the parent's connection is the parent's affair */
         return;
+    unlist_link(link);
     hac_client_free(link->client);
     pthread_mutex_destroy(&link->lock);
     free(link);

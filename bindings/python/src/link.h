@@ -9,7 +9,7 @@
  * list, and whoever has the lock frees the list: at once if nobody has it, else when it is given back.
  *
  * A process that was forked has the link's memory, but the connection belongs to its parent. Nothing is sent
- * or freed there.
+ * or freed there; only the socket's descriptor is closed, or hacd would not see the parent's end.
  */
 #ifndef HACPY_LINK_H
 #define HACPY_LINK_H

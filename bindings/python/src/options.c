@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,21 +122,43 @@ static bool read_input_options(const hacpy_state *state, PyObject *value, hac_qu
     return true;
 }
 
-static bool read_number(PyObject *value, const member *m, char *at)
+static void store_integer(PyObject *index, const member *m, char *at)
 {
     if (m->kind == MEMBER_U64) {
-        uint64_t number = PyLong_AsUnsignedLongLong(value);
+        uint64_t number = PyLong_AsUnsignedLongLong(index);
         memcpy(at, &number, sizeof(number));
-    } else if (m->kind == MEMBER_DOUBLE) {
-        double number = PyFloat_AsDouble(value);
-        memcpy(at, &number, sizeof(number));
-    } else {
-        long number = PyLong_AsLong(value);
-        int narrow = (int)number;
-        if (narrow != number)
-            PyErr_Format(PyExc_OverflowError, "%s is out of range", m->name);
-        memcpy(at, &narrow, sizeof(narrow));
+        return;
     }
+    long number = PyLong_AsLong(index);
+    int narrow = (int)number;
+    if (narrow != number)
+        PyErr_SetNone(PyExc_OverflowError);
+    memcpy(at, &narrow, sizeof(narrow));
+}
+
+/* Takes all that Python takes for an index, such as NumPy's integers. */
+static bool read_integer(const hacpy_state *state, PyObject *value, const member *m, char *at)
+{
+    PyObject *index = PyNumber_Index(value);
+    if (index == NULL) {
+        PyErr_Format(PyExc_TypeError, "%s is an integer, not %R", m->name, value);
+        return false;
+    }
+    store_integer(index, m, at);
+    Py_DECREF(index);
+    if (PyErr_Occurred() == NULL)
+        return true;
+    hac_error err = {.code = HAC_INVALID};
+    snprintf(err.message, sizeof(err.message), "%s is out of range", m->name);
+    PyErr_Clear();
+    hacpy_raise(state, &err);
+    return false;
+}
+
+static bool read_double(PyObject *value, char *at)
+{
+    double number = PyFloat_AsDouble(value);
+    memcpy(at, &number, sizeof(number));
     return PyErr_Occurred() == NULL;
 }
 
@@ -165,22 +188,24 @@ static bool read_dict(const hacpy_state *state, PyObject *dict, const member *me
         if (m == NULL)
             return false;
         char *place = (char *)options + m->offset;
-        bool good = m->kind == MEMBER_TEXT    ? read_text(value, (const char **)(void *)place)
-                    : m->kind == MEMBER_NAMES ? read_names(value, (hac_job_options *)(void *)place, names)
-                    : m->kind == MEMBER_INPUT ? read_input_options(state, value, query)
-                                              : read_number(value, m, place);
+        bool good = m->kind == MEMBER_TEXT     ? read_text(value, (const char **)(void *)place)
+                    : m->kind == MEMBER_NAMES  ? read_names(value, (hac_job_options *)(void *)place, names)
+                    : m->kind == MEMBER_DOUBLE ? read_double(value, place)
+                    : m->kind == MEMBER_INPUT  ? read_input_options(state, value, query)
+                                               : read_integer(state, value, m, place);
         if (!good)
             return false;
     }
     return true;
 }
 
-bool hacpy_read_sort_options(PyObject *dict, hac_sort_options *ret, hacpy_names *names)
+bool hacpy_read_sort_options(const hacpy_state *state, PyObject *dict, hac_sort_options *ret,
+                             hacpy_names *names)
 {
     const size_t n = sizeof(sort_members) / sizeof(*sort_members);
     *ret = (hac_sort_options)HAC_SORT_OPTIONS_INIT;
     names->names = NULL;
-    return read_dict(NULL, dict, sort_members, n, ret, NULL, names);
+    return read_dict(state, dict, sort_members, n, ret, NULL, names);
 }
 
 bool hacpy_read_query_options(const hacpy_state *state, PyObject *dict, hac_query_options *ret,

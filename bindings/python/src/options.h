@@ -12,7 +12,8 @@ typedef struct hacpy_names {
 
 /* Reads the options. `names` holds the array of the devices' names: hacpy_names_clear frees it, also after a
  * failure. False: an exception is pending. */
-bool hacpy_read_sort_options(PyObject *dict, hac_sort_options *ret, hacpy_names *names);
+bool hacpy_read_sort_options(const hacpy_state *state, PyObject *dict, hac_sort_options *ret,
+                             hacpy_names *names);
 bool hacpy_read_query_options(const hacpy_state *state, PyObject *dict, hac_query_options *ret,
                               hacpy_names *names);
 void hacpy_names_clear(hacpy_names *names);

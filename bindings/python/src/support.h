@@ -32,6 +32,10 @@ hacpy_state *hacpy_state_of_object(PyObject *self);
 /* Raises the exception that stands for the error's code. Returns NULL. */
 PyObject *hacpy_raise(const hacpy_state *state, const hac_error *err);
 
+/* A str of libhac's text, which may repeat bytes of files that are not UTF-8: U+FFFD stands for those. NULL:
+ * an exception is pending. */
+PyObject *hacpy_text(const char *text);
+
 /* Frees an instance of one of the module's types, which have no cycles to collect. */
 void hacpy_free_object(PyObject *self);
 
