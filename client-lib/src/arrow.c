@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Imports and exports columns of the Arrow C Data Interface
+/* Imports and exports columns of the Arrow C Data Interface, and imports streams of keys
  * (https://arrow.apache.org/docs/format/CDataInterface.html). */
 #include <inttypes.h>
 #include <string.h>
 
+#include "arrow/arrow_batches.h"
 #include "base/type.h"
 #include "jobs/job_input.h"
 #include "query/query.h"
@@ -217,6 +218,64 @@ hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *ke
         !in_place(client, other.values, other.items * other.width, &call.payload))
         status = copy_pairs(client, &key, &other, &call, err);
     return status != HAC_OK ? status : hac_sort_submit(client, &call, ret_job, err);
+}
+
+/* ---- streams in ---- */
+
+/* Finds the type of the keys, which all batches have. */
+static hac_status stream_key_type(const hac_arrow_batches *b, hac_sort_options *known, hac_error *err)
+{
+    const hac_arrow_type *column = &b->types[0];
+    bool plain = column->layout == HAC_ARROW_FIXED && column->conversion == HAC_ARROW_AS_IS &&
+                 column->index_width == 0;
+    hac_type type = plain ? key_type(hac_kinds[column->type.kind].arrow) : HAC_TYPE_NONE;
+    if (type == HAC_TYPE_NONE)
+        return hac_fail(err, HAC_UNSUPPORTED, "keys of this type cannot be sorted: one of i I f l L g");
+    if (known->type != HAC_TYPE_NONE && known->type != type)
+        return hac_fail(err, HAC_INVALID, "the key column is %s, but the options say %s", hac_type_name(type),
+                        hac_type_name(known->type));
+    for (size_t i = 0; i < b->n_batches; i++)
+        if (hac_arrow_column_has_nulls(&b->batches[i].columns[0]))
+            return hac_fail(err, HAC_UNSUPPORTED, "the key column has nulls");
+    known->type = type;
+    return HAC_OK;
+}
+
+/* Copies the keys of all batches into one buffer. */
+static hac_status copy_stream(hac_client *client, const hac_arrow_batches *b, hac_sort_call *call,
+                              hac_error *err)
+{
+    hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
+    hac_status status = hac_buffer_alloc(client, b->bytes > 0 ? b->bytes : 1, &buffer, err);
+    if (status != HAC_OK)
+        return status;
+    hac_arrow_target target = {.values = hac_buffer_data(buffer)};
+    for (size_t i = 0; i < b->n_batches && status == HAC_OK; i++)
+        status = hac_arrow_column_copy(&b->batches[i].columns[0], &target, err);
+    if (status != HAC_OK)
+        return status;
+    call->owned = hac_buffer_take(hac_steal_ptr(buffer));
+    hac_job_input_buffer(call->owned, 0, b->bytes, &call->keys);
+    return HAC_OK;
+}
+
+hac_status hac_sort_arrow_stream(hac_client *client, struct ArrowArrayStream *stream,
+                                 const hac_sort_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_cleanup(hac_arrow_batches_clear) hac_arrow_batches b = {0};
+    hac_sort_options known;
+    hac_status status = hac_sort_options_read(options, &known, err);
+    if (status != HAC_OK) {
+        hac_arrow_stream_release(stream);
+        return status;
+    }
+    status = hac_arrow_batches_read_column(stream, known.job.memory_limit, &b, err);
+    if (status == HAC_OK)
+        status = stream_key_type(&b, &known, err);
+    hac_sort_call call = {.options = &known, .items = b.rows, .fd = -1};
+    if (status == HAC_OK)
+        status = copy_stream(client, &b, &call, err);
+    return status == HAC_OK ? hac_sort_submit(client, &call, ret_job, err) : status;
 }
 
 /* ---- out ---- */

@@ -53,13 +53,27 @@ class Client(columns.Client):
         options.job.memory_limit = memory_limit
         for name, text in texts.items():
             setattr(options, name, text.encode())
-        job, out = ctypes.c_void_p(), Stream()
+        job = ctypes.c_void_p()
         at, keep = take_stream(source)
         status = self.lib.hac_query_arrow_stream(self.handle, ctypes.c_void_p(at), ctypes.byref(options),
                                                  ctypes.byref(job), self.error)
         assert Stream.from_address(at).release is None, "the stream was not released"
         del keep
         self.must(status)
+        return self.result(job)
+
+    def sort(self, source):
+        """The sorted keys of a stream of one column, as a table."""
+        job = ctypes.c_void_p()
+        at, keep = take_stream(source)
+        status = self.lib.hac_sort_arrow_stream(self.handle, ctypes.c_void_p(at), None, ctypes.byref(job), self.error)
+        assert Stream.from_address(at).release is None, "the stream was not released"
+        del keep
+        self.must(status)
+        return self.result(job)
+
+    def result(self, job):
+        out = Stream()
         self.must(self.lib.hac_job_wait(job, -1, self.error))
         self.must(self.lib.hac_job_export_arrow_stream(job, ctypes.byref(out), self.error))
         self.lib.hac_job_free(job)
@@ -258,6 +272,28 @@ class ArrowStreams(SharedMachineTest):
                 yield batch
         reader = pa.RecordBatchReader.from_batches(pa.schema([("x", pa.int64())]), batches())
         self.assertIn("more than the 8000000 bytes", self.client.refused(reader, select="sum(x)", memory_limit=8000000))
+
+    def test_sorts(self):
+        """A chunked array, a series, and a table of one column, whose sorted keys come back as a stream."""
+        rng = random.Random(5)
+        for kind in (pa.int32(), pa.uint32(), pa.float32(), pa.int64(), pa.uint64(), pa.float64()):
+            keys = [rng.randrange(2**20) for _ in range(9000)]
+            chunks = pa.chunked_array([pa.array(keys[a:b], kind) for a, b in ((0, 5), (5, 5), (5, 4097), (4097, 9000))])
+            sources = [chunks, pa.table({"k": chunks}), pa.table({"k": chunks}).slice(3, 8001), pa.chunked_array([], kind)]
+            if pl:
+                sources.append(pl.Series(chunks.to_pylist(), dtype={"float": pl.Float32, "double": pl.Float64}.get(
+                    str(kind), getattr(pl, str(kind).replace("uint", "UInt").replace("int", "Int"), None))))
+            for source in sources:
+                column = source.column(0) if isinstance(source, pa.Table) else source
+                values = column.to_list() if pl and isinstance(source, pl.Series) else column.to_pylist()
+                self.assertEqual(self.client.sort(source).to_pylist(), [{"key": v} for v in sorted(values)])
+        for source, words in ((pa.chunked_array([[1, None]]), "has nulls"), (pa.chunked_array([["a"]]), "cannot be sorted"),
+                              (pa.table({"a": [1], "b": [2]}), "has 2 columns, not one"),
+                              (pa.chunked_array([pa.array([1, 1]).dictionary_encode()]), "cannot be sorted"),
+                              (pa.chunked_array([pa.array([[1]])]), "column of the stream has Arrow format \"+l\", a list")):
+            with self.assertRaises(AssertionError) as caught:
+                self.client.sort(source)
+            self.assertIn(words, str(caught.exception))
 
     def test_results_outlive(self):
         """pyarrow's table is read after the job was freed and others have run."""

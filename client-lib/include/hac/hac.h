@@ -674,6 +674,15 @@ HAC_API HAC_MUST_USE hac_status hac_sort_arrow(hac_client *client, const struct 
                                                const struct ArrowArray *keys, const hac_sort_options *options,
                                                hac_job **ret_job, hac_error *err);
 
+/*
+ * Sorts all values of a stream of one such column: its batches are arrays of the column's format, or of
+ * format +s with the column as the only child. The call reads the stream to its end, copies the values into
+ * the pool once, and releases the stream, also on failure. HAC_FAILED: the stream returned an error.
+ */
+HAC_API HAC_MUST_USE hac_status hac_sort_arrow_stream(hac_client *client, struct ArrowArrayStream *stream,
+                                                      const hac_sort_options *options, hac_job **ret_job,
+                                                      hac_error *err);
+
 /* Sorts a column as above, with a fixed-width payload column of the same length. */
 HAC_API HAC_MUST_USE hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *key_schema,
                                                      const struct ArrowArray *keys,

@@ -15,8 +15,9 @@ void hac_arrow_batches_clear(hac_arrow_batches *batches)
     for (size_t i = 0; i < batches->n_batches; i++) {
         hac_arrow_batch *b = &batches->batches[i];
         free(b->columns);
-        if (b->array.release != NULL)
-            b->array.release(&b->array);
+        if (b->array != NULL && b->array->release != NULL)
+            b->array->release(b->array);
+        free(b->array);
     }
     free(batches->batches);
     free(batches->types);
@@ -35,10 +36,12 @@ static hac_status read_columns(const struct ArrowSchema *schema, hac_arrow_batch
     if (ret->types == NULL || ret->names == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < ret->n_columns; i++) {
-        const struct ArrowSchema *child = schema->children[i];
+        const struct ArrowSchema *child = ret->bare ? schema : schema->children[i];
         if (child == NULL || child->release == NULL)
             return hac_fail(err, HAC_INVALID, "the schema of column %zu has been released", i + 1);
         const char *name = child->name != NULL ? child->name : "";
+        if (ret->bare) /* most have no name, and messages need one */
+            name = "of the stream";
         if (strlen(name) == 0 || strlen(name) > HAC_ARROW_NAME_MAX)
             return hac_fail(err, HAC_INVALID, "a column's name has %zu bytes, 1 to %d can be", strlen(name),
                             HAC_ARROW_NAME_MAX);
@@ -54,7 +57,14 @@ static hac_status read_schema(const struct ArrowSchema *schema, hac_arrow_batche
 {
     if (schema == NULL || schema->release == NULL)
         return hac_fail(err, HAC_INVALID, "the columns have been released");
-    if (schema->format == NULL || strcmp(schema->format, "+s") != 0)
+    bool columns = schema->format != NULL && strcmp(schema->format, "+s") == 0;
+    if (ret->bare && columns && schema->n_children != 1)
+        return hac_fail(err, HAC_INVALID, "the stream has %" PRId64 " columns, not one", schema->n_children);
+    ret->bare &= !columns;
+    ret->n_columns = 1;
+    if (ret->bare)
+        return read_columns(schema, ret, err);
+    if (!columns)
         return hac_fail(err, HAC_UNSUPPORTED,
                         "columns come as an Arrow array of format \"+s\", not \"%.40s\"",
                         schema->format != NULL ? schema->format : "");
@@ -69,10 +79,13 @@ static hac_status read_schema(const struct ArrowSchema *schema, hac_arrow_batche
 
 /* ---- batches ---- */
 
-static hac_status check_batch(const struct ArrowArray *array, size_t n_columns, hac_error *err)
+static hac_status check_batch(const struct ArrowArray *array, const hac_arrow_batches *b, hac_error *err)
 {
+    size_t n_columns = b->n_columns;
     if (array == NULL || array->release == NULL)
         return hac_fail(err, HAC_INVALID, "the columns have been released");
+    if (b->bare) /* hac_arrow_column_read checks the rest */
+        return array->length >= 0 ? HAC_OK : hac_fail(err, HAC_INVALID, "the column is no valid Arrow array");
     if (array->length < 0 || array->offset < 0 || array->length > INT64_MAX / WIDE / 4 ||
         array->offset > INT64_MAX / WIDE / 4 || array->n_children != (int64_t)n_columns ||
         (n_columns > 0 && array->children == NULL) || (array->n_buffers > 0 && array->buffers == NULL))
@@ -100,10 +113,11 @@ static hac_status add_columns(hac_arrow_batches *b, const struct ArrowArray *arr
     uint64_t bytes = b->bytes;
     batch->rows = (uint64_t)array->length;
     for (size_t i = 0; i < b->n_columns; i++) {
-        if (array->children[i] == NULL)
+        const struct ArrowArray *child = b->bare ? array : array->children[i];
+        if (child == NULL)
             return hac_fail(err, HAC_INVALID, "column %.64s is no valid Arrow array", b->names[i]);
         hac_status status =
-            hac_arrow_column_read(b->names[i], &b->types[i], array->children[i], (uint64_t)array->offset,
+            hac_arrow_column_read(b->names[i], &b->types[i], child, b->bare ? 0 : (uint64_t)array->offset,
                                   batch->rows, b->rows, &batch->columns[i], err);
         if (status != HAC_OK)
             return status;
@@ -119,7 +133,7 @@ static hac_status add_columns(hac_arrow_batches *b, const struct ArrowArray *arr
 /* Adds the rows of an array. `owned`: the batches take ownership of the array, on success. */
 static hac_status add_batch(hac_arrow_batches *b, const struct ArrowArray *array, bool owned, hac_error *err)
 {
-    hac_status status = check_batch(array, b->n_columns, err);
+    hac_status status = check_batch(array, b, err);
     if (status != HAC_OK)
         return status;
     if (b->n_batches == b->capacity) {
@@ -130,16 +144,19 @@ static hac_status add_batch(hac_arrow_batches *b, const struct ArrowArray *array
         b->batches = more;
         b->capacity = capacity;
     }
-    hac_arrow_batch batch = {.columns = calloc(b->n_columns + 1, sizeof(*batch.columns))};
-    if (batch.columns == NULL)
-        return hac_fail_no_memory(err);
-    status = add_columns(b, array, &batch, err);
+    hac_arrow_batch batch = {.array = owned ? malloc(sizeof(*array)) : NULL, /* columns refer to it */
+                             .columns = calloc(b->n_columns + 1, sizeof(*batch.columns))};
+    if (batch.columns == NULL || (owned && batch.array == NULL))
+        status = hac_fail_no_memory(err);
+    if (status == HAC_OK && owned)
+        *batch.array = *array;
+    if (status == HAC_OK)
+        status = add_columns(b, owned ? batch.array : array, &batch, err);
     if (status != HAC_OK) {
+        free(batch.array);
         free(batch.columns);
         return status;
     }
-    if (owned)
-        batch.array = *array;
     b->batches[b->n_batches++] = batch;
     return HAC_OK;
 }
@@ -189,7 +206,7 @@ static hac_status read_batch(struct ArrowArrayStream *stream, hac_arrow_batches 
     if (*ret_end)
         return HAC_OK;
     bool has_rows = array.length != 0; /* one without rows is checked as well, and not kept */
-    hac_status status = has_rows ? add_batch(b, &array, true, err) : check_batch(&array, b->n_columns, err);
+    hac_status status = has_rows ? add_batch(b, &array, true, err) : check_batch(&array, b, err);
     if (status != HAC_OK || !has_rows)
         array.release(&array);
     return status;
@@ -215,12 +232,12 @@ static hac_status read_batches(struct ArrowArrayStream *stream, uint64_t limit, 
     return status;
 }
 
-hac_status hac_arrow_batches_read(struct ArrowArrayStream *stream, uint64_t limit, hac_arrow_batches *ret,
-                                  hac_error *err)
+static hac_status read_stream(struct ArrowArrayStream *stream, uint64_t limit, bool one_column,
+                              hac_arrow_batches *ret, hac_error *err)
 {
     if (stream == NULL || stream->release == NULL)
         return hac_fail(err, HAC_INVALID, "the Arrow stream has been released");
-    hac_arrow_batches b = {0};
+    hac_arrow_batches b = {.bare = one_column};
     hac_status status;
     if (stream->get_schema == NULL || stream->get_next == NULL)
         status = hac_fail(err, HAC_INVALID, "the Arrow stream has no functions");
@@ -233,4 +250,16 @@ hac_status hac_arrow_batches_read(struct ArrowArrayStream *stream, uint64_t limi
     }
     *ret = b;
     return HAC_OK;
+}
+
+hac_status hac_arrow_batches_read(struct ArrowArrayStream *stream, uint64_t limit, hac_arrow_batches *ret,
+                                  hac_error *err)
+{
+    return read_stream(stream, limit, false, ret, err);
+}
+
+hac_status hac_arrow_batches_read_column(struct ArrowArrayStream *stream, uint64_t limit,
+                                         hac_arrow_batches *ret, hac_error *err)
+{
+    return read_stream(stream, limit, true, ret, err);
 }

@@ -11,13 +11,14 @@
 enum { HAC_ARROW_COLUMNS_MAX = 256, HAC_ARROW_NAME_MAX = 127 };
 
 typedef struct hac_arrow_batch {
-    struct ArrowArray array; /* owned if its release is not NULL */
+    struct ArrowArray *array; /* owned, with its content; NULL: the caller keeps the array */
     uint64_t rows;
     hac_arrow_column *columns; /* owned */
 } hac_arrow_batch;
 
 typedef struct hac_arrow_batches {
     struct ArrowSchema schema; /* owned if its release is not NULL */
+    bool bare;                 /* the schema is that of the only column, not one of columns */
     size_t n_columns;
     hac_arrow_type *types; /* owned */
     const char **names;    /* owned; the names are the schema's */
@@ -43,6 +44,11 @@ HAC_MUST_USE hac_status hac_arrow_batches_one(const struct ArrowSchema *schema,
  */
 HAC_MUST_USE hac_status hac_arrow_batches_read(struct ArrowArrayStream *stream, uint64_t limit,
                                                hac_arrow_batches *ret, hac_error *err);
+
+/* The same of a stream of one column, whose batches have the column or are the column. HAC_INVALID: it has
+ * another number of columns. */
+HAC_MUST_USE hac_status hac_arrow_batches_read_column(struct ArrowArrayStream *stream, uint64_t limit,
+                                                      hac_arrow_batches *ret, hac_error *err);
 
 /* Releases a stream that may be NULL or released. */
 void hac_arrow_stream_release(struct ArrowArrayStream *stream);

@@ -241,6 +241,14 @@ hac_status hac_arrow_column_read(const char *name, const hac_arrow_type *type, c
     return HAC_OK;
 }
 
+bool hac_arrow_column_has_nulls(const hac_arrow_column *c)
+{
+    for (uint64_t row = 0; c->nulls && row < c->rows.n; row++)
+        if (!is_valid(&c->rows, row))
+            return true;
+    return false;
+}
+
 /* Whether values of fixed width are those of a table. */
 static bool is_copied(const hac_arrow_type *type)
 {

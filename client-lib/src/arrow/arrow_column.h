@@ -52,6 +52,9 @@ HAC_MUST_USE hac_status hac_arrow_column_copy(const hac_arrow_column *c, hac_arr
 /* True if the values lie in the array as they do in a table, if the rows are the table's first ones. */
 bool hac_arrow_column_is_table(const hac_arrow_column *c);
 
+/* True if a row is null. Not for dictionaries. */
+bool hac_arrow_column_has_nulls(const hac_arrow_column *c);
+
 /* Offset `row` of a column of HAC_ARROW_OFFSETS; 0 if it has no offsets or a negative one. */
 uint64_t hac_arrow_offset(const hac_arrow_rows *rows, uint64_t row);
 

@@ -160,7 +160,9 @@ static hac_status read_index(const struct ArrowSchema *schema, const char *name,
 
 hac_status hac_arrow_type_read(const struct ArrowSchema *schema, hac_arrow_type *ret, hac_error *err)
 {
-    const char *name = schema->name != NULL ? schema->name : "", *format = schema->format;
+    const char *format = schema->format, *name = schema->name;
+    if (name == NULL || name[0] == '\0') /* of a stream of one column */
+        name = "of the stream";
     hac_arrow_type type;
     if (schema->dictionary != NULL) {
         hac_status status = read_index(schema, name, &type, err);

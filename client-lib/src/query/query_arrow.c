@@ -207,7 +207,7 @@ static hac_status submit(hac_client *client, hac_arrow_batches *b, hac_query_opt
     else
         hac_job_input_buffer(mapping, 0, mapping->bytes, &input);
     if (mapping != NULL && leave)
-        call.borrowed = &b->batches[0].array;
+        call.borrowed = b->batches[0].array;
     return status == HAC_OK ? hac_query_submit(client, &call, ret_job, err) : status;
 }
 
