@@ -23,7 +23,7 @@ LIBRARY_HEADERS = {
 }
 OWNED = set().union(*LIBRARY_HEADERS.values()) | {"cmocka.h"}
 TEST_LIBRARIES = {"cmocka.h", "cjson"}
-GENERATED = re.compile(r"(\.pb-c\.h|kernel_sources\.h|powers_of_ten_table\.inc)$")
+GENERATED = re.compile(r"(\.pb-c\.h|kernel_sources\.h|_table\.inc)$")
 # Headers that are part of libhac's interface whichever module defines what is in them.
 API = "hac.h"
 

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/calibrate_layout.h"
 #include "base/type.h"
 #include "connection/options.h"
 #include "connection/questions.h"
 #include "jobs/jobs.h"
 #include "ops/ops.h"
+#include "query/calibration_query.h"
 #include "query/query.h"
 #include "sort/sort.h"
 
@@ -291,25 +291,6 @@ hac_status hac_simulate_ops(hac_client *client, const hac_simulated_device *devi
 
 /* ---- calibration ---- */
 
-/* Compiles the query that hacd measures on a generated table. */
-static hac_status compile_calibration(hac_compiled_query **ret, hac_error *err)
-{
-    hac_field fields[] = {{.name = "k", .type = {.kind = HAC_KIND_U32}},
-                          {.name = "v", .type = {.kind = HAC_KIND_I32}}};
-    hac_table_column places[] = {
-        {.type = fields[0].type, .validity = HAC_TABLE_NONE, .bytes = HAC_TABLE_NONE},
-        {.type = fields[1].type,
-         .validity = HAC_TABLE_NONE,
-         .values = 4 * HAC_CALIBRATE_ITEMS,
-         .bytes = HAC_TABLE_NONE}};
-    const hac_source_columns columns = {.schema = {.fields = fields, .n_fields = 2},
-                                        .table = {.n_columns = 2, .columns = places}};
-    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
-    options.group_by = HAC_CALIBRATE_GROUP;
-    options.select = HAC_CALIBRATE_SELECT;
-    return hac_query_compile_options(&options, &columns, ret, err);
-}
-
 hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *options, hac_job **ret_job,
                          hac_error *err)
 {
@@ -318,7 +299,7 @@ hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *op
     hac_autofree hac_compiled_query *query = NULL;
     hac_status status = hac_job_options_encode(options != NULL ? options : &none, &job_options, err);
     if (status == HAC_OK)
-        status = compile_calibration(&query, err);
+        status = hac_calibration_query_compile(&query, err);
     if (status != HAC_OK)
         return status;
     Hac__Client__SubmitCalibrate calibrate = HAC__CLIENT__SUBMIT_CALIBRATE__INIT;

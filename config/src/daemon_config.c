@@ -450,6 +450,11 @@ static const hac_key keys[] = {
      .help =
          "Address of the HTTP server for metrics (`/metrics`), without metrics by user (docs/metrics.md); "
          "under systemd this needs a drop-in"},
+    {.path = "calibrate_when_idle",
+     .type = HAC_KEY_BOOL,
+     .offset = FIELD(calibrate_when_idle),
+     .fallback = "true",
+     .help = "Measures devices whose speed is not known, for a few seconds each, while there are no jobs"},
     {.path = "share_without_landlock",
      .type = HAC_KEY_BOOL,
      .offset = FIELD(share_without_landlock),

@@ -50,6 +50,7 @@ static void assert_defaults(hac_daemon_config c)
     assert_true(c.build_deadline == 600);
     assert_true(c.drain_deadline == 25);
     assert_false(c.share_without_landlock);
+    assert_true(c.calibrate_when_idle);
     hac_daemon_config_clear(&c);
 }
 
@@ -308,7 +309,7 @@ static void test_shipped_lines(void **state)
         keys++;
     }
     fclose(in);
-    assert_int_equal(keys, 19);
+    assert_int_equal(keys, 20);
     assert_defaults(load(text));
 }
 

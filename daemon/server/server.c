@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "admin/deferred_questions.h"
+#include "admin/idle_calibration.h"
 #include "admin/kernel_image.h"
 #include "admin/metrics_http.h"
 #include "admin/model_store.h"
@@ -19,6 +21,7 @@
 #include "history/job_history.h"
 #include "history/job_store.h"
 #include "jobs/job_clients.h"
+#include "kinds/job_calibrate.h"
 #include "loop/blocking_work.h"
 #include "loop/channel.h"
 #include "loop/child.h"
@@ -82,6 +85,26 @@ static void tell_of_waiting(hac_server *server)
                                 "", "");
 }
 
+/* Measures a device whose speed is not known, while nothing else is to do. hacd's own user does it: what the
+ * user's jobs learn counts for everybody. */
+static void measure_by_itself(hac_server *server)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_user *user = NULL;
+    int device = hac_idle_calibration_next(server);
+    if (device < 0)
+        return;
+    server->devices.items[device]->calibrations++;
+    hac_status status = hac_user_get(&server->users, geteuid(), false, &user, &err);
+    if (status != HAC_OK)
+        return;
+    status = hacd_job_calibrate_by_itself(&server->jobs, user, (uint32_t)device, &err);
+    hac_user_unref(user);
+    const hac_log_subject about = hac_log_device(server->devices.items[device]->config.name);
+    hac_log_record(HAC_LOG_DEBUG, HAC_EVENT_OTHER, &about, "%s",
+                   status == HAC_OK ? "the device is measured while hacd is idle" : err.message);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     hac_server *server = timer->data;
@@ -93,6 +116,7 @@ static void on_tick(uv_timer_t *timer)
     tell_of_waiting(server);
     hac_jobs_check(&server->jobs);
     hac_reload_check(server);
+    measure_by_itself(server);
     if ((double)(now - server->models_saved_ns) * 1e-9 > HAC_MODEL_STORE_SECONDS) {
         server->models_saved_ns = now;
         weigh_devices(server);

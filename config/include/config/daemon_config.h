@@ -65,6 +65,7 @@ typedef struct hac_daemon_config {
     double drain_deadline;        /* seconds that running jobs get when the daemon is told to leave */
     hac_loopback metrics_http;
     bool share_without_landlock;
+    bool calibrate_when_idle;
     char **warnings; /* owned; in the form of problems. What is right in form, but names what is not there: an
                         account that was deleted is no reason for a daemon to stay away */
     size_t n_warnings;

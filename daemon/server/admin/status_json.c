@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/type.h"
 #include "executors/device_tuning.h"
+#include "idle_calibration.h"
 #include "job_parts.h"
 #include "loop/child.h"
 #include "metrics_http.h"
@@ -162,6 +163,7 @@ static void add_device(hac_text *t, const hac_server *server, uint32_t index, co
     hac_json_unsigned(t, "local_memory_bytes", device->local_memory);
     hac_json_bool(t, "fp64", device->fp64);
     hac_json_number(t, "slowdown", device->config.slowdown);
+    hac_json_string(t, "calibration", hac_idle_calibration_state(server, index));
     add_capability(t, server, device);
     add_executors(t, server, index);
     add_work(t, server, index, viewer);
@@ -259,7 +261,7 @@ hac_status hac_status_json_jobs(const hac_server *server, const hac_user *viewer
     hac_json_open(&t, "jobs", '[');
     const hacd_job *job = NULL;
     hac_list_for_each (job, &server->jobs.list, hacd_job, link) {
-        if (job->user != viewer && !hac_user_is_administrator(viewer))
+        if (job->by_itself || (job->user != viewer && !hac_user_is_administrator(viewer)))
             continue;
         hac_status_json_add_job(&t, job);
     }

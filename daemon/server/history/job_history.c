@@ -262,7 +262,7 @@ static hac_status list_all(question *q, hac_error *err)
     hac_json_open(&text, NULL, '{');
     hac_json_open(&text, "jobs", '[');
     hac_list_for_each (job, &q->server->jobs.list, hacd_job, link) {
-        if (job->user != q->session->user && !q->sees_all)
+        if (job->by_itself || (job->user != q->session->user && !q->sees_all))
             continue;
         for (; left > 0 && q->jobs[left - 1].id < job->id; left--)
             if (q->jobs[left - 1].line != NULL)

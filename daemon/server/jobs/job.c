@@ -256,9 +256,26 @@ void hacd_job_free(hacd_job *job)
     free(job);
 }
 
+/* A job comes: the measurement that hacd began by itself ends, and does not count as an attempt. */
+static void end_by_itself(hac_jobs *jobs)
+{
+    hacd_job *job = jobs->by_itself;
+    if (job == NULL || job->cancelling)
+        return;
+    for (size_t i = 0; i < jobs->devices->count; i++)
+        if ((job->device_mask >> i & 1) != 0 && jobs->devices->items[i]->calibrations > 0)
+            jobs->devices->items[i]->calibrations--;
+    hacd_job_cancel(job, "a job came");
+}
+
 void hacd_job_submit(hacd_job *job)
 {
-    hac_list_append(&job->jobs->queued, &job->turn);
+    hac_jobs *jobs = job->jobs;
+    hac_list_append(&jobs->queued, &job->turn);
+    if (job->by_itself)
+        jobs->by_itself = job;
+    else
+        end_by_itself(jobs);
     if (job->deadline_seconds > 0)
         job->jobs->deadlines_changed = true;
     hac_jobs_kick(job->jobs);
@@ -473,7 +490,10 @@ static void count_end(hacd_job *job)
     job->active = false;
     if (job->kind->measures && !jobs->draining)
         hac_builders_set_quiet(jobs->builders, false);
-    jobs->idle_since_ns = job->ended_ns;
+    if (job->by_itself)
+        jobs->by_itself = NULL;
+    else
+        jobs->idle_since_ns = job->ended_ns;
 }
 
 void hacd_job_finish(hacd_job *job, hac_job_state state, hac_status code, const char *message)
@@ -491,7 +511,7 @@ void hacd_job_finish(hacd_job *job, hac_job_state state, hac_status code, const 
     job->code = code;
     memcpy(job->message, text, sizeof job->message);
     job->ended_ns = hac_now_ns();
-    job->unsaved = true;
+    job->unsaved = !job->by_itself;
     count_end(job);
     keep_result(job);
     hac_list_remove(&job->turn);

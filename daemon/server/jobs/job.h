@@ -52,7 +52,8 @@ typedef struct hac_jobs {
     hac_link queued, active;
     hac_link answering; /* jobs with deferred answers */
     unsigned n_jobs, n_ended, n_active;
-    unsigned expire_above; /* if n_ended exceeds this, records are expired before the next tick */
+    struct hacd_job *by_itself; /* measures devices while nobody wants anything; ends when a job comes */
+    unsigned expire_above;      /* if n_ended exceeds this, records are expired before the next tick */
     uint64_t next_id;
     uint64_t idle_since_ns; /* when the last job ended, or hacd started */
     bool kick;              /* run the scheduler before the loop waits again */
@@ -181,6 +182,7 @@ struct hacd_job {
     hac_link waiters;
     hac_link readers; /* sessions other than the owner that read the result's buffer */
     hac_job_state state;
+    bool by_itself;                 /* hacd began it (hac_jobs.by_itself): no user sees it */
     bool detached, progress, quick; /* quick: inline, answered by a single message */
     bool cancelling, active, restart;
     /* The session that writes the output. Until the output is written, the job has not ended for other

@@ -10,12 +10,14 @@
 #include "job_tune.h"
 #include "measurement.h"
 
-#define LARGEST_ITEMS    HAC_CALIBRATE_ITEMS
-#define REPEATS          3
-#define MIDDLE_KEYS      4096 /* measured more often than few keys or many, as models keep medians */
-#define MIDDLE_REPEATS   5
-#define STEPS_MAX        2048
-#define STEP_SECONDS_MAX 2.0 /* if one size takes longer, larger ones are skipped on that device */
+#define LARGEST_ITEMS     HAC_CALIBRATE_ITEMS
+#define REPEATS           3
+#define MIDDLE_KEYS       4096 /* measured more often than few keys or many, as models keep medians */
+#define MIDDLE_REPEATS    5
+#define STEPS_MAX         2048
+#define SHORT_SECONDS     0.1 /* of a run that hacd begins by itself */
+#define BY_ITSELF_SECONDS 5.0 /* of all such runs on a device */
+#define STEP_SECONDS_MAX  2.0 /* if one size takes longer, larger ones are skipped on that device */
 
 /* One measurement on the devices of `mask`. */
 typedef struct calibrate_step {
@@ -29,8 +31,9 @@ typedef struct calibrate_state {
     calibrate_step steps[STEPS_MAX];
     size_t n_steps, at;
     unsigned repeat;
-    bool running; /* steps[at] is being measured */
-    double built; /* job->build_seconds when the step began */
+    bool running;   /* steps[at] is being measured */
+    bool by_itself; /* hacd began it */
+    double built;   /* job->build_seconds when the step began */
 } calibrate_state;
 
 /* ---- what to measure ---------------------------------------------------------------------------------- */
@@ -114,6 +117,21 @@ static void list_calibration(calibrate_state *state, const hac_devices *devices,
     list_queries(state, devices, mask);
 }
 
+/* What hacd measures by itself: as little as tells how fast the device is at most jobs, the short tasks
+ * first. */
+static void list_by_itself(calibrate_state *state, const hac_devices *devices, uint32_t index)
+{
+    static const uint64_t sizes[] = {65536, 1 << 20};
+    static const hac_type types[] = {HAC_TYPE_U32, HAC_TYPE_F64};
+    const hac_server_device *device = devices->items[index];
+    bool cpu = strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+            add_sort_step(state, 1u << index, types[t], sizes[s], HAC_SORT_RADIX);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        add_step(state, 1u << index, (hac_workload){.items = sizes[s], .keys = MIDDLE_KEYS, .kernels = !cpu});
+}
+
 /* ---- measuring ---------------------------------------------------------------------------------------- */
 
 /* A device that took too long at one size gets no larger sizes of that type. */
@@ -121,9 +139,11 @@ static bool too_slow(const calibrate_state *state, const calibrate_step *step)
 {
     for (size_t i = 0; i < state->at; i++) {
         const calibrate_step *before = &state->steps[i];
+        double expected = before->seconds * (double)step->workload.items / (double)before->workload.items;
+        bool over = state->by_itself ? expected > SHORT_SECONDS : before->seconds > STEP_SECONDS_MAX / 16;
         if (before->mask == step->mask && before->workload.algorithm == step->workload.algorithm &&
             before->workload.items < step->workload.items && before->workload.keys == step->workload.keys &&
-            before->workload.kernels == step->workload.kernels && before->seconds > STEP_SECONDS_MAX / 16)
+            before->workload.kernels == step->workload.kernels && over)
             return true;
     }
     return false;
@@ -180,6 +200,8 @@ static hac_status next_plan(hacd_job *job, hac_error *err)
     if (state->running && go_on(job) == HAC_OK)
         return HAC_OK;
     state->running = false;
+    if (state->by_itself && hacd_job_seconds(job) > BY_ITSELF_SECONDS)
+        return HAC_NOT_FOUND;
     while (state->at < state->n_steps) {
         const calibrate_step *step = &state->steps[state->at];
         hac_error reason = HAC_ERROR_NONE;
@@ -336,7 +358,7 @@ static hac_status fill_job(hac_submission *from, hacd_job *job, hac_error *err)
         return status;
     list_calibration(job->kind_state, job->jobs->devices, job->device_mask);
     snprintf(from->what, sizeof from->what, "calibrate");
-    return hac_measurement_take(job, request, err);
+    return hac_measurement_take(job, request->query, err);
 }
 
 static const hacd_job_kind calibrate_kind = {.flow = "calibrate",
@@ -349,6 +371,43 @@ static const hacd_job_kind calibrate_kind = {.flow = "calibrate",
                                              .task_failed = hac_measurement_task_failed,
                                              .free_state = hac_measurement_free,
                                              .measures = true};
+
+static const uint8_t own_query[] = {
+#include "calibration_query_table.inc"
+};
+
+static hac_status fill_by_itself(hacd_job *job, uint32_t device, hac_error *err)
+{
+    calibrate_state *state = job->kind_state = calloc(1, sizeof *state);
+    Hac__Client__CompiledQuery *query =
+        hac__client__compiled_query__unpack(NULL, sizeof own_query, own_query);
+    hac_status status = state == NULL || query == NULL ? hac_fail_no_memory(err) : HAC_OK;
+    if (status == HAC_OK) {
+        state->by_itself = true;
+        list_by_itself(state, job->jobs->devices, device);
+        status = hac_measurement_take(job, query, err);
+    }
+    hac__client__compiled_query__free_unpacked(query, NULL);
+    return status;
+}
+
+hac_status hacd_job_calibrate_by_itself(hac_jobs *jobs, hac_user *user, uint32_t device, hac_error *err)
+{
+    hacd_job *job = NULL;
+    hac_status status = hacd_job_new(jobs, &calibrate_kind, user, &job, err);
+    if (status == HAC_OK) {
+        job->by_itself = true;
+        job->device_mask = 1u << device;
+        job->priority = INT32_MIN;
+        status = fill_by_itself(job, device, err);
+    }
+    if (status != HAC_OK) {
+        hacd_job_free(job);
+        return status;
+    }
+    hacd_job_submit(job);
+    return HAC_OK;
+}
 
 hac_status hacd_job_calibrate_submit(hac_submission *from, hac_error *err)
 {

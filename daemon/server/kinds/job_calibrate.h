@@ -14,4 +14,9 @@
 /* Submits a calibration, or the search of settings that the request asks for (job_tune.h). */
 HAC_MUST_USE hac_status hacd_job_calibrate_submit(hac_submission *from, hac_error *err);
 
+/* Begins a measurement of the device that hacd makes by itself, with what tells how fast the device is at
+ * most jobs. It ends after a few seconds, or when a job comes. */
+HAC_MUST_USE hac_status hacd_job_calibrate_by_itself(hac_jobs *jobs, hac_user *user, uint32_t device,
+                                                     hac_error *err);
+
 #endif

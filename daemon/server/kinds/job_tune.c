@@ -480,7 +480,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     hac_json_open(&state->report, NULL, '{');
     hac_json_open(&state->report, "devices", '[');
     snprintf(from->what, sizeof from->what, "tune");
-    return hac_measurement_take(job, request, err);
+    return hac_measurement_take(job, request->query, err);
 }
 
 static const hacd_job_kind tune_kind = {.flow = "tune",

@@ -8,6 +8,8 @@
 #include "base/io_layout.h"
 #include "sort_memory.h"
 
+#define FILL_GRAIN (UINT64_C(1) << 16)
+
 static hac_status plan_fill(hacd_job *job, uint32_t devices, uint32_t keys, hac_plan **ret, hac_error *err)
 {
     uint64_t mask = keys == 0 ? UINT64_MAX : (uint64_t)(keys - 1) << 32 | (keys - 1);
@@ -40,6 +42,8 @@ static hac_status plan_fill(hacd_job *job, uint32_t devices, uint32_t keys, hac_
         .count = HAC_CALIBRATE_ITEMS,
         .device_mask = 1,
         .repeatable = true,
+        .range = job->by_itself, /* in pieces, between which it can be ended */
+        .grain = FILL_GRAIN,
         .n_spans = 1,
         .stage = "random keys",
         .spans = {{.buffer = buffer, .access = HAC_WRITE, .bytes = HAC_CALIBRATE_ITEMS * 8}},
@@ -158,13 +162,13 @@ hac_status hac_measurement_devices(hacd_job *job, const Hac__Client__SubmitCalib
     return status;
 }
 
-hac_status hac_measurement_take(hacd_job *job, const Hac__Client__SubmitCalibrate *request, hac_error *err)
+hac_status hac_measurement_take(hacd_job *job, const Hac__Client__CompiledQuery *query, hac_error *err)
 {
     hac_measurement *measurement = job->kind_state;
-    measurement->compiled = *request->query;
+    measurement->compiled = *query;
     measurement->compiled.query = (ProtobufCBinaryData){0, NULL};
     if (!hac_query_keep_bytes(&measurement->compiled.query.data, &measurement->compiled.query.len,
-                              &request->query->query))
+                              &query->query))
         return hac_fail_no_memory(err);
     return hac_pool_alloc(job->user, HAC_CALIBRATE_ITEMS * 8, false, &job->input, err);
 }

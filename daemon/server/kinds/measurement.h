@@ -26,8 +26,8 @@ typedef struct hac_measurement {
     Hac__Client__CompiledQuery compiled; /* base/calibrate_layout.h; its bytes are owned */
 } hac_measurement;
 
-/* Takes the query from the request, and the memory of the input. `job->device_mask` must be set. */
-HAC_MUST_USE hac_status hac_measurement_take(hacd_job *job, const Hac__Client__SubmitCalibrate *request,
+/* Takes the query (base/calibrate_layout.h), and the memory of the input. `job->device_mask` must be set. */
+HAC_MUST_USE hac_status hac_measurement_take(hacd_job *job, const Hac__Client__CompiledQuery *query,
                                              hac_error *err);
 
 /* The devices that the request names; all usable ones if it names none. */

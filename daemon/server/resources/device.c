@@ -174,6 +174,7 @@ void hac_device_renew(hac_server_device *device, const hac_server_device *fresh)
     copy_text(device->group, sizeof device->group, fresh->group);
     device->deaths = device->start_cost = 0;
     device->failed_for_all = false;
+    device->calibrations = 0;
     device->retry_at_ns = 0;
     device->one_builder = false;
     if (hac_device_usable(device) && fresh->state == HAC_DEVICE_UNTESTED)

@@ -93,7 +93,8 @@ typedef struct hac_server_device {
     size_t n_failures;
     hac_failed_program *failed_programs;
     size_t n_failed_programs;
-    double busy_seconds; /* of all tasks that the device has ended */
+    unsigned calibrations; /* measurements that hacd began by itself (admin/idle_calibration.h) */
+    double busy_seconds;   /* of all tasks that the device has ended */
 } hac_server_device;
 
 typedef struct hac_devices {

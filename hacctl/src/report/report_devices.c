@@ -12,6 +12,7 @@
 static void add_device_note(hac_text_table *table, const cJSON *device)
 {
     const char *reason = hac_json_get_string(device, "reason");
+    const char *calibration = hac_json_get_string(device, "calibration");
     hac_autofree char *failures = hac_json_get_joined(device, "codelet_failures");
     hac_autofree char *programs = hac_json_get_joined(device, "program_failures");
     hac_autofree char *shares = hac_json_get_joined(device, "shares_cores_with");
@@ -23,6 +24,10 @@ static void add_device_note(hac_text_table *table, const cJSON *device)
         hac_text_addf(&note, "%snot used for %s", note.bytes != 0 ? "; " : "", failures);
     if (programs != NULL)
         hac_text_addf(&note, "%sprograms that cannot be built: %s", note.bytes != 0 ? "; " : "", programs);
+    if (calibration != NULL && (strcmp(calibration, "waiting") == 0 || strcmp(calibration, "measuring") == 0))
+        hac_text_addf(&note, "%s%s", note.bytes != 0 ? "; " : "",
+                      strcmp(calibration, "waiting") == 0 ? "not measured yet: hacd does that when it is idle"
+                                                          : "hacd is measuring it");
     if (shares != NULL)
         hac_text_addf(&note, "%sshares cores with %s", note.bytes != 0 ? "; " : "", shares);
     if (hac_text_finish(&note, &all, NULL, NULL) != HAC_OK)

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacd measures devices that it does not know while there are no jobs."""
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import ONE_DEVICE, PLATFORM, MachineTest, eventually, main  # noqa: E402
+
+POSING = """name: acc
+match: {platform: "%s"}
+kind: fpga
+memory: {host: false}
+""" % (PLATFORM or "Portable Computing Language")
+ON = {"calibrate_when_idle": "true", "executor_idle_timeout": "60s"}
+
+
+class IdleCalibration(MachineTest):
+    def state(self, machine):
+        return machine.devices()[0]["calibration"]
+
+    def measured(self, profile):
+        machine = self.machine(profile, config=ON)
+        self.assertIn(self.state(machine), ("waiting", "measuring"))
+        self.assertTrue(eventually(lambda: self.state(machine) == "measured", 60, 0.3), self.state(machine))
+        self.assertEqual(machine.json("jobs")["jobs"], [])
+        return machine
+
+    def test_new_device(self):
+        machine = self.measured(ONE_DEVICE)
+        self.assertGreater(machine.devices()[0]["capability"]["sort.u32"], 0)  # before the first job
+        machine.generate("u32", "random", 100000)
+        machine.sort_and_check("u32")
+
+    def test_accelerator(self):
+        machine = self.measured(POSING)
+        machine.generate("u32", "random", 100000)
+        machine.sort_and_check("u32")
+
+    def test_kept(self):
+        """What was measured is known to the next hacd."""
+        machine = self.measured(ONE_DEVICE)
+        daemon = machine.running()
+        machine.good("drain")
+        self.assertEqual(daemon.wait(), 0)
+        self.assertEqual(self.state(machine), "measured")
+
+    def test_jobs_come(self):
+        """A job ends the measurement, and does not wait for it."""
+        machine = self.machine(ONE_DEVICE.replace("threads: 2", "threads: 2, testing: {slowdown: 20}"), config=ON)
+        machine.generate("u32", "random", 1000)
+        self.assertTrue(eventually(lambda: self.state(machine) in ("measuring", "measured"), 60, 0.05))
+        began = time.monotonic()
+        machine.sort_and_check("u32")
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual([job["flow"] for job in machine.json("jobs", "--all")["jobs"]
+                          if job["flow"] == "calibrate"], [])
+
+    def test_private_daemon_leaves(self):
+        """A measurement does not keep a private daemon alive."""
+        machine = self.machine(ONE_DEVICE, config=ON | {"idle_exit": "6s"})
+        self.state(machine)
+        daemon = machine.running()
+        self.assertTrue(eventually(lambda: not daemon.alive(), 60, 0.2))
+
+    def test_off(self):
+        machine = self.machine(ONE_DEVICE, config={"executor_idle_timeout": "60s"})
+        self.assertEqual(self.state(machine), "off")
+        time.sleep(4)
+        self.assertEqual((self.state(machine), machine.running().executor_pids()), ("off", []))
+        self.assertNotIn("not measured yet", machine.good("devices").decode())
+
+
+if __name__ == "__main__":
+    main()
