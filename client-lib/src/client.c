@@ -16,7 +16,7 @@ void hac_client_free(hac_client *client)
         job->progress = NULL;
         job->done = NULL;
     }
-    hac_exports_end_client(client);
+    hac_client_end(client);
 }
 
 const char *hac_client_socket(const hac_client *client)
@@ -35,7 +35,7 @@ hac_status hac_client_dispatch(hac_client *client, hac_error *err)
 {
     hac_status status = HAC_OK;
     hac_client_ref(client);
-    hac_exports_drain(client);
+    hac_client_end_released(client);
     /* Limits the number of frames, so that a busy daemon does not block the caller's loop. The socket stays
      * readable for the other frames. */
     for (int i = 0; i < DISPATCH_FRAMES && status == HAC_OK; i++)

@@ -34,6 +34,10 @@
  *   function of its type. Free functions accept NULL. Freeing a client ends its connection, or, if columns
  *   were exported, leaves that to their release. Other objects made from the client may still be freed
  *   afterwards, in any order, but must not be read.
+ * - Processes: a client belongs to the process that connected. In a forked child, calls that need hacd fail
+ *   with HAC_INVALID, and the child connects anew. The child may free what it inherited, and release columns:
+ *   the parent's connection, jobs and columns stay as they are. hac_client_free closes the child's descriptor.
+ *   The memory behind columns stays mapped in the child until the child ends.
  * - Inputs are never modified.
  * - Callbacks run only inside calls of this library: hac_client_dispatch, and calls that wait for hacd. A
  *   callback may call the library and free its own job. It must not free the client.
@@ -730,8 +734,9 @@ HAC_API HAC_MUST_USE hac_status hac_query_arrow_stream(hac_client *client, struc
 /* Exports the result: the column of a sort, or a query's HAC_RESULT_TABLE as an array of format +s with its
  * columns as children. Nothing is copied, except that decimals of up to 18 digits are widened to 128 bits.
  * The exported columns hold the job's memory and the connection, so hac_job_free and hac_client_free may
- * follow. Any thread may release them, also while another one uses the client; the memory returns to the pool
- * with the next call of hac_client_dispatch, or of a function that waits, submits or allocates. */
+ * follow. Any thread may release them, also while another one uses or frees the client, its jobs or its
+ * buffers. The memory returns to the pool with the next call of hac_client_dispatch, or of a function that
+ * waits, submits or allocates; after hac_client_free, at once. */
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema,
                                                      struct ArrowArray *ret_array, hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memfd.h"
@@ -34,7 +35,8 @@ hac_status hac_client_new(int socket, const char *path, const hac_client_handler
     }
     client->references = 1;
     client->handler = handler;
-    (void)pthread_mutex_init(&client->exports_lock, NULL); /* of the default kind it cannot fail */
+    client->process = getpid();
+    (void)pthread_mutex_init(&client->release_lock, NULL); /* of the default kind it cannot fail */
     client->socket = socket;
     LIST_INIT(&client->calls);
     hac_mappings_init(&client->mappings);
@@ -85,7 +87,7 @@ void hac_client_unref(hac_client *client)
     free(client->send_frame);
     free(client->receive_frame);
     free(client->path);
-    (void)pthread_mutex_destroy(&client->exports_lock);
+    (void)pthread_mutex_destroy(&client->release_lock);
     free(client);
 }
 
@@ -96,12 +98,28 @@ hac_status hac_client_check(const hac_client *client, hac_error *err)
     return hac_fail(err, client->broken, "%s", client->broken_error.message);
 }
 
+bool hac_client_is_inherited(const hac_client *client)
+{
+    return client->process != getpid();
+}
+
+/* Fails in a forked child: its requests and those of its parent would mix. */
+static hac_status check_process(const hac_client *client, hac_error *err)
+{
+    if (!hac_client_is_inherited(client))
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID,
+                    "the connection belongs to process %d, of which this process is a fork; connect anew",
+                    (int)client->process);
+}
+
 void hac_client_break(hac_client *client, hac_status status, const char *message)
 {
     if (client->broken != HAC_OK)
         return;
     client->broken = hac_fail(&client->broken_error, status, "%s", message);
-    shutdown(client->socket, SHUT_RDWR);
+    if (!hac_client_is_inherited(client))
+        shutdown(client->socket, SHUT_RDWR);
     hac_call *call;
     while ((call = LIST_FIRST(&client->calls)) != NULL) {
         call->status = hac_client_check(client, call->err);
@@ -171,6 +189,8 @@ hac_status hac_client_send(hac_client *client, const Hac__Client__Request *reque
                            size_t n_fds, hac_error *err)
 {
     hac_status status = hac_client_check(client, err);
+    if (status == HAC_OK)
+        status = check_process(client, err);
     if (status != HAC_OK)
         return status;
     /* While this send waits, a callback may send another request. Taking the frame makes that send allocate
@@ -387,6 +407,8 @@ static hac_status wait_readable(hac_client *client, uint64_t deadline_ns, hac_er
 hac_status hac_client_receive(hac_client *client, uint64_t deadline_ns, hac_error *err)
 {
     hac_status status = hac_client_check(client, err);
+    if (status == HAC_OK)
+        status = check_process(client, err);
     if (status == HAC_OK && deadline_ns != 0)
         status = wait_readable(client, deadline_ns, err);
     if (status != HAC_OK)

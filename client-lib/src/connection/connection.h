@@ -12,7 +12,8 @@
  * full socket also processes responses while it waits, so that client and hacd never wait for each other.
  *
  * An error of the connection is final. The client keeps the error, shuts the socket down, and fails all
- * waiting requests. The socket stays open, so that an event loop sees it as readable.
+ * waiting requests. The socket stays open, so that an event loop sees it as readable. In a forked child of the
+ * process that connected, all requests fail, and the socket is not shut down.
  */
 #ifndef CLIENT_CONNECTION_H
 #define CLIENT_CONNECTION_H
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include <hac/hac.h>
 
@@ -91,11 +93,15 @@ struct hac_client {
     struct hac_job_list flying; /* jobs that have not ended */
     struct hac_job_list spare;  /* freed handles, for reuse by the next jobs */
     size_t n_spare;
-    uint64_t quick_bytes;         /* total size of the outstanding results of small jobs */
-    pthread_mutex_t exports_lock; /* of the members below, which any thread may use */
+    uint64_t quick_bytes; /* total size of the outstanding results of small jobs */
+    pid_t process;        /* that connected */
+    /* connection/release.c */
+    pthread_mutex_t release_lock; /* of the members below, which any thread may use */
     size_t n_exports;             /* exported arrays that have not been released */
-    struct hac_export *left;      /* arrays that were released since, whose jobs are still to be told */
-    bool freed;                   /* by the caller: the release of the last array ends the connection */
+    struct hac_release *released; /* what has still to be ended */
+    bool freed;                   /* hac_client_free was called */
+    bool owned;                   /* a thread is ending what was made from a freed client */
+    bool closed;                  /* the connection of a freed client has ended */
 };
 
 /* Creates a client on a connected, non-blocking socket. The function takes ownership of the socket, also on
@@ -106,6 +112,9 @@ HAC_MUST_USE hac_status hac_client_new(int socket, const char *path, const hac_c
 hac_client *hac_client_ref(hac_client *client);
 void hac_client_unref(hac_client *client);
 HAC_DEFINE_CLEANUP(hac_client *, hac_client_unref)
+
+/* True if this process is a forked child of the one that connected. */
+bool hac_client_is_inherited(const hac_client *client);
 
 /* Returns HAC_OK, or the error that ended the connection. */
 HAC_MUST_USE hac_status hac_client_check(const hac_client *client, hac_error *err);

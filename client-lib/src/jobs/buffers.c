@@ -13,7 +13,7 @@ static hac_status alloc(hac_client *client, uint64_t bytes, bool growable, uint6
 {
     if (bytes == 0)
         return hac_fail(err, HAC_INVALID, "a buffer needs at least one byte");
-    hac_exports_drain(client); /* what is given back may be what is asked for */
+    hac_client_end_released(client); /* what is given back may be what is asked for */
     hac_autofree hac_buffer *buffer = calloc(1, sizeof(*buffer));
     if (buffer == NULL)
         return hac_fail_no_memory(err);
@@ -95,13 +95,20 @@ uint64_t hac_buffer_bytes(const hac_buffer *buffer)
     return buffer->mapping->bytes;
 }
 
+static void end_handle(hac_release *release)
+{
+    hac_buffer *buffer = HAC_OWNER(release, hac_buffer, release);
+    hac_client_give_back(buffer->client, buffer->mapping);
+    hac_client_unref(buffer->client);
+    free(buffer);
+}
+
 void hac_buffer_free(hac_buffer *buffer)
 {
     if (buffer == NULL)
         return;
-    hac_client_give_back(buffer->client, buffer->mapping);
-    hac_client_unref(buffer->client);
-    free(buffer);
+    buffer->release.run = end_handle;
+    hac_client_end_handle(buffer->client, &buffer->release);
 }
 
 hac_mapping *hac_buffer_take(hac_buffer *buffer)

@@ -3,10 +3,11 @@
 #ifndef CLIENT_BUFFERS_H
 #define CLIENT_BUFFERS_H
 
-#include "connection/connection.h"
+#include "connection/release.h"
 
 struct hac_buffer {
-    hac_client *client;   /* holds a reference */
+    hac_client *client; /* holds a reference */
+    hac_release release;
     hac_mapping *mapping; /* the handle counts as a user */
 };
 

@@ -22,7 +22,7 @@ enum {
 
 hac_status hac_job_new(hac_client *client, const hac_job_options *options, hac_job **ret, hac_error *err)
 {
-    hac_exports_drain(client);
+    hac_client_end_released(client);
     hac_job *job = TAILQ_FIRST(&client->spare);
     if (job != NULL) {
         TAILQ_REMOVE(&client->spare, job, in_list);
@@ -146,65 +146,40 @@ void hac_job_unref(hac_job *job)
 
 /* ---- exports ---- */
 
+static void end_export(hac_release *release)
+{
+    hac_export *export = HAC_OWNER(release, hac_export, release);
+    hac_job_unref(export->job);
+    free(export);
+}
+
 void hac_export_begin(hac_export *export, hac_job *job)
 {
-    hac_client *client = job->client;
+    export->release.run = end_export;
     export->job = hac_job_ref(job);
-    (void)pthread_mutex_lock(&client->exports_lock);
-    client->n_exports++;
-    (void)pthread_mutex_unlock(&client->exports_lock);
-}
-
-void hac_exports_drain(hac_client *client)
-{
-    (void)pthread_mutex_lock(&client->exports_lock);
-    hac_export *export = client->left;
-    client->left = NULL;
-    (void)pthread_mutex_unlock(&client->exports_lock);
-    while (export != NULL) {
-        hac_export *next = export->next;
-        hac_job_unref(export->job);
-        free(export);
-        export = next;
-    }
-}
-
-static void end_connection(hac_client *client)
-{
-    hac_exports_drain(client);
-    hac_client_break(client, HAC_NO_DAEMON, "the connection was closed");
-    hac_client_unref(client);
+    hac_client_begin_export(job->client);
 }
 
 void hac_export_end(hac_export *export)
 {
-    hac_client *client = export->job->client;
-    (void)pthread_mutex_lock(&client->exports_lock);
-    export->next = client->left;
-    client->left = export;
-    bool last = --client->n_exports == 0 && client->freed;
-    (void)pthread_mutex_unlock(&client->exports_lock);
-    if (last) /* otherwise another thread may have freed the client by now */
-        end_connection(client);
+    if (!hac_client_end_export(export->job->client, &export->release))
+        free(export);
 }
 
-void hac_exports_end_client(hac_client *client)
+static void end_handle(hac_release *release)
 {
-    (void)pthread_mutex_lock(&client->exports_lock);
-    client->freed = true;
-    bool last = client->n_exports == 0;
-    (void)pthread_mutex_unlock(&client->exports_lock);
-    if (last) /* otherwise another thread may be ending the connection by now */
-        end_connection(client);
+    hac_job *job = HAC_OWNER(release, hac_job, release);
+    job->progress = NULL; /* exported columns may keep the job, but its user is gone */
+    job->done = NULL;
+    hac_job_unref(job);
 }
 
 void hac_job_free(hac_job *job)
 {
     if (job == NULL)
         return;
-    job->progress = NULL; /* exported columns may keep the job, but its user is gone */
-    job->done = NULL;
-    hac_job_unref(job);
+    job->release.run = end_handle;
+    hac_client_end_handle(job->client, &job->release);
 }
 
 static void clear_jobs(hac_client *client)
@@ -607,7 +582,7 @@ hac_status hac_job_wait(hac_job *job, int timeout_ms, hac_error *err)
         deadline = timeout_ms == 0 ? 0 : hac_now_ns() + (uint64_t)timeout_ms * UINT64_C(1000000);
     hac_status status = HAC_OK;
     hac_job_ref(job); /* the job's callback may free the job */
-    hac_exports_drain(job->client);
+    hac_client_end_released(job->client);
     if (job->flying && job->by_serial.key == 0)
         status = ask_about(job, HAC__CLIENT__REQUEST__WHAT_WAIT, job->id, err);
     while (job->flying && status == HAC_OK)

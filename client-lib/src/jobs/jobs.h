@@ -35,6 +35,7 @@ typedef struct hac_job_column_row {
 struct hac_job {
     hac_client *client;  /* holds a reference while the caller or an export owns the handle */
     unsigned references; /* the caller's handle, exported columns, a running callback or wait */
+    hac_release release;
     hac_id_link by_serial, by_id;
     TAILQ_ENTRY(hac_job) in_list; /* of `flying` or `spare` */
     uint64_t id;                  /* 0: not known yet */
@@ -83,24 +84,16 @@ hac_job *hac_job_ref(hac_job *job);
 void hac_job_unref(hac_job *job); /* `job` may be NULL */
 HAC_DEFINE_CLEANUP(hac_job *, hac_job_unref)
 
-/*
- * What an exported array holds of a job. It is the beginning of the array's private data, which is malloc'ed.
- * Any thread may release the array, also while another one uses the client; the client's thread then lets go
- * of the job during its next call.
- */
+/* What an exported array holds of a job. It is the beginning of the array's private data, which is malloc'ed. */
 typedef struct hac_export {
+    hac_release release;
     hac_job *job; /* holds a reference */
-    struct hac_export *next;
 } hac_export;
 
 void hac_export_begin(hac_export *export, hac_job *job);
-/* Frees the private data, now or later. Any thread may call this. */
+/* Frees the private data, now or later. Any thread may call this. A forked child keeps its mapping of the
+ * result. */
 void hac_export_end(hac_export *export);
-/* Lets go of the jobs of arrays that have been released. */
-void hac_exports_drain(hac_client *client);
-/* Ends the connection, and drops the caller's reference to the client: now, or with the release of the last
- * array that holds one of its jobs. */
-void hac_exports_end_client(hac_client *client);
 
 /* Checks a job's options and fills in their wire form. `ret` points into `options`. */
 HAC_MUST_USE hac_status hac_job_options_encode(const hac_job_options *options, Hac__Client__JobOptions *ret,
