@@ -416,6 +416,16 @@ static void negative_index(struct ArrowArray *array)
 {
     ((int8_t *)(uintptr_t)array->children[3]->buffers[1])[4] = -1;
 }
+/* The only value that is used has characters, of which the array has none. */
+static void dictionary_goes_back(struct ArrowArray *array)
+{
+    struct ArrowArray *dictionary = array->children[3]->dictionary;
+    int32_t *offsets = (int32_t *)(uintptr_t)dictionary->buffers[1];
+    memset((void *)(uintptr_t)array->children[3]->buffers[1], 1, ROWS);
+    offsets[0] = offsets[2] = offsets[WORDS] = 5;
+    offsets[1] = 3;
+    dictionary->buffers[2] = NULL;
+}
 static void offsets_go_back(struct ArrowArray *array)
 {
     ((int32_t *)(uintptr_t)array->children[1]->buffers[1])[4] = 1;
@@ -497,6 +507,7 @@ static void test_hostile_batches(void **state)
         {no_dictionary, HAC_INVALID, "it has no dictionary"},
         {short_dictionary, HAC_INVALID, "column word, row 13: the index is outside"},
         {negative_dictionary, HAC_INVALID, "column word is no valid Arrow array"},
+        {dictionary_goes_back, HAC_INVALID, "column word, row 11: the text lies outside"},
         {negative_index, HAC_INVALID, "column word, row 15: the index is outside"},
         {offsets_go_back, HAC_INVALID, "column text, row 15: the text lies outside"},
         {offset_beyond, HAC_INVALID, "column text, row 15: the text lies outside"},

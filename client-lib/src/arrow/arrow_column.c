@@ -28,7 +28,7 @@ static hac_status fail_row(const hac_arrow_column *c, uint64_t row, const char *
     return hac_fail(err, HAC_INVALID, "column %.64s, row %" PRIu64 ": %s", c->name, c->row + row + 1, what);
 }
 
-static const char outside[] = "the text lies outside of the column's buffers";
+static const char outside_buffers[] = "the text lies outside of the column's buffers";
 
 /* ---- rows ---- */
 
@@ -96,7 +96,8 @@ static bool get_text(const hac_arrow_rows *rows, uint64_t row, const uint8_t **r
         return true;
     }
     uint64_t begin = hac_arrow_offset(rows, row), end = hac_arrow_offset(rows, row + 1);
-    if (end < begin || end > hac_arrow_offset(rows, rows->n))
+    if (end < begin || end > hac_arrow_offset(rows, rows->n) ||
+        (end > begin && rows->array->buffers[2] == NULL))
         return false;
     *ret_bytes = end - begin;
     *ret = end > begin ? (const uint8_t *)rows->array->buffers[2] + begin : (const uint8_t *)"";
@@ -145,7 +146,8 @@ static hac_status read_rows(const char *name, const hac_arrow_type *type, const 
     return views ? check_views(name, array, err) : HAC_OK;
 }
 
-/* Checks the characters of offsets, which may be missing if all strings are empty. */
+/* Checks that the characters are there, which may be missing if all strings are empty. The offsets between
+ * the first and the last are checked when they are used. */
 static hac_status check_characters(const char *name, const hac_arrow_rows *rows, hac_error *err)
 {
     if (rows->layout != HAC_ARROW_OFFSETS || rows->n == 0 || rows->array->buffers[2] != NULL)
@@ -210,7 +212,7 @@ static hac_status measure(hac_arrow_column *c, hac_error *err)
             continue;
         if (!get_text(values, at, &text, &bytes) || __builtin_add_overflow(c->n_bytes, bytes, &c->n_bytes) ||
             c->n_bytes > INT64_MAX / 2)
-            status = fail_row(c, row, outside, err);
+            status = fail_row(c, row, outside_buffers, err);
     }
     return status;
 }
@@ -444,12 +446,12 @@ static hac_status copy_offsets(const hac_arrow_column *c, hac_arrow_target *targ
     for (uint64_t row = 0; row < c->rows.n; row++) {
         uint64_t at = hac_arrow_offset(&c->rows, row);
         if (at < before || at - begin > c->n_bytes)
-            return fail_row(c, row, outside, err);
+            return fail_row(c, row, outside_buffers, err);
         put_offset(target, c->row + row, target->used + at - begin);
         before = at;
     }
     if (c->rows.n > 0 && before - begin > c->n_bytes)
-        return fail_row(c, c->rows.n - 1, outside, err);
+        return fail_row(c, c->rows.n - 1, outside_buffers, err);
     if (c->n_bytes > 0)
         memcpy(target->bytes + target->used, (const uint8_t *)c->rows.array->buffers[2] + begin,
                (size_t)c->n_bytes);
@@ -472,7 +474,7 @@ static hac_status copy_texts(const hac_arrow_column *c, hac_arrow_target *target
             continue;
         /* The producer may change its memory while this reads it. */
         if (!get_text(values, at, &text, &bytes) || bytes > end - used)
-            return fail_row(c, row, outside, err);
+            return fail_row(c, row, outside_buffers, err);
         if (bytes > 0)
             memcpy(target->bytes + used, text, (size_t)bytes);
         used += bytes;

@@ -60,7 +60,7 @@ static const struct {
     uint32_t width;
     uint8_t conversion;
     int64_t factor;
-} others[] = {
+} odd_formats[] = {
     {"n", false, HAC_KIND_STRING, HAC_ARROW_NULLS, 0, HAC_ARROW_AS_IS, 0},
     {"e", false, HAC_KIND_F32, HAC_ARROW_FIXED, 2, HAC_ARROW_WIDEN, 0},
     {"tdm", false, HAC_KIND_DATE, HAC_ARROW_FIXED, 8, HAC_ARROW_DAYS, 86400000},
@@ -74,17 +74,18 @@ static const struct {
     {"vz", false, HAC_KIND_BYTES, HAC_ARROW_VIEWS, VIEW_BYTES, HAC_ARROW_AS_IS, 0},
 };
 
-static bool read_other(const char *format, hac_arrow_type *ret)
+static bool read_odd_format(const char *format, hac_arrow_type *ret)
 {
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        bool is = others[i].prefix ? begins(format, others[i].format) : strcmp(format, others[i].format) == 0;
+    for (size_t i = 0; i < sizeof(odd_formats) / sizeof(odd_formats[0]); i++) {
+        bool is = odd_formats[i].prefix ? begins(format, odd_formats[i].format)
+                                        : strcmp(format, odd_formats[i].format) == 0;
         if (!is)
             continue;
-        *ret = (hac_arrow_type){.type.kind = others[i].kind,
-                                .layout = others[i].layout,
-                                .conversion = others[i].conversion,
-                                .width = others[i].width,
-                                .factor = others[i].factor};
+        *ret = (hac_arrow_type){.type.kind = odd_formats[i].kind,
+                                .layout = odd_formats[i].layout,
+                                .conversion = odd_formats[i].conversion,
+                                .width = odd_formats[i].width,
+                                .factor = odd_formats[i].factor};
         return true;
     }
     return false;
@@ -97,7 +98,7 @@ static bool read_format(const char *format, hac_arrow_type *ret)
         return read_decimal(format, ret);
     if (begins(format, "w:"))
         return read_wide(format, ret);
-    if (read_other(format, ret))
+    if (read_odd_format(format, ret))
         return true;
     for (unsigned k = HAC_KIND_NONE + 1; k < HAC_KIND_END; k++) {
         if (strcmp(format, hac_kinds[k].arrow) != 0)
@@ -115,7 +116,7 @@ static bool read_format(const char *format, hac_arrow_type *ret)
 /* ---- what is refused ---- */
 
 /* What a format that queries do not take is, and what to do with such a column. */
-static const char *why_not(const char *format)
+static const char *describe_refused(const char *format)
 {
     static const char *const reasons[][2] = {
         {"+l", "a list: unnest it, or leave it out"},
@@ -152,7 +153,7 @@ static hac_status read_index(const struct ArrowSchema *schema, const char *name,
             name, schema->format != NULL ? schema->format : "");
     if (values == NULL || schema->dictionary->dictionary != NULL || !read_format(values, ret))
         return hac_fail(err, HAC_UNSUPPORTED, "column %.64s has a dictionary of Arrow format \"%.40s\", %s",
-                        name, values != NULL ? values : "", why_not(values != NULL ? values : ""));
+                        name, values != NULL ? values : "", describe_refused(values != NULL ? values : ""));
     ret->index_width = (uint8_t)index.width;
     ret->index_signed = hac_kinds[index.type.kind].is_signed;
     return HAC_OK;
@@ -170,7 +171,7 @@ hac_status hac_arrow_type_read(const struct ArrowSchema *schema, hac_arrow_type 
             return status;
     } else if (format == NULL || !read_format(format, &type)) {
         return hac_fail(err, HAC_UNSUPPORTED, "column %.64s has Arrow format \"%.40s\", %s", name,
-                        format != NULL ? format : "", why_not(format != NULL ? format : ""));
+                        format != NULL ? format : "", describe_refused(format != NULL ? format : ""));
     }
     *ret = type;
     return HAC_OK;

@@ -5,6 +5,7 @@
 
 #include "arrow/arrow_batches.h"
 #include "base/value.h"
+#include "expr/column_names.h"
 #include "jobs/job_input.h"
 #include "query.h"
 
@@ -58,7 +59,7 @@ static hac_status table_init(hac_arrow_batches *b, query_table *ret, hac_error *
         places[i].n_bytes = sums.n_bytes;
         places[i].validity = places[i].bytes = HAC_TABLE_NONE;
     }
-    return HAC_OK;
+    return hac_column_names_complete(&ret->source.schema, err);
 }
 
 static bool is_text(const hac_table_column *place)
@@ -124,7 +125,7 @@ static const hac_mapping *table_in_place(const hac_client *client, query_table *
 
 /* ---- copies ---- */
 
-static uint64_t take_room(uint64_t *used, uint64_t bytes)
+static uint64_t reserve(uint64_t *used, uint64_t bytes)
 {
     uint64_t at = *used;
     *used = (at + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -139,14 +140,14 @@ static uint64_t place_columns(query_table *t)
     for (size_t i = 0; i < t->batches->n_columns; i++) {
         hac_table_column *place = &t->source.table.columns[i];
         column_sums sums = sum_column(t->batches, i);
-        place->validity = sums.nulls ? take_room(&used, bits) : HAC_TABLE_NONE;
+        place->validity = sums.nulls ? reserve(&used, bits) : HAC_TABLE_NONE;
         place->bytes = HAC_TABLE_NONE;
         if (is_text(place)) {
             place->n_bytes = sums.n_bytes;
-            place->values = take_room(&used, (rows + 1) * (place->large ? 8 : 4));
-            place->bytes = take_room(&used, place->n_bytes);
+            place->values = reserve(&used, (rows + 1) * (place->large ? 8 : 4));
+            place->bytes = reserve(&used, place->n_bytes);
         } else {
-            place->values = take_room(&used, is_bool(place) ? bits : rows * hac_value_size(place->type));
+            place->values = reserve(&used, is_bool(place) ? bits : rows * hac_value_size(place->type));
         }
     }
     return used;

@@ -93,7 +93,7 @@ hac_status hac_column_names_complete(hac_schema *schema, hac_error *err)
 
 void hac_column_names_note(const hac_schema *schema, char *ret, size_t capacity)
 {
-    static const char begin[] = "the header's columns without a name, or with one that repeats, are called ";
+    static const char begin[] = "the columns without a name, or with one that repeats, are called ";
     size_t made = 0, shown = 0, used = 0;
     for (size_t i = 0; i < schema->n_fields; i++)
         made += schema->fields[i].made;
