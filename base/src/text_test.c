@@ -254,6 +254,11 @@ static void test_copy_line(void **state)
     }
     assert_int_equal(hac_utf8_copy_line(out, sizeof out, "\xc2\xa0\xe2\x80\x93"),
                      5); /* and neighbours stay */
+    assert_int_equal(hac_utf8_replace(out, sizeof out, "a\xff"), 4);
+    assert_string_equal(out, "a\xef\xbf\xbd");
+    assert_int_equal(hac_utf8_replace(out, sizeof out, "abcde\xff\xe9"), 5); /* as much as fits */
+    assert_int_equal(hac_utf8_replace(out, sizeof out, "\xe2\x82\xac\xe2\x82"), 6);
+    assert_string_equal(out, "\xe2\x82\xac\xef\xbf\xbd");
     assert_int_equal(hac_utf8_copy_line(out, 1, "abc"), 0);
     assert_string_equal(out, "");
     assert_int_equal(hac_utf8_sequence("", 0), 0);

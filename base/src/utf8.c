@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
@@ -26,6 +26,52 @@ size_t hac_utf8_sequence(const char *string, size_t bytes)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
     return length;
+}
+
+/* The number of bytes at the start, a multiple of the block, that are ASCII. */
+static size_t ascii_bytes(const unsigned char *s, size_t bytes)
+{
+    uint64_t words[4];
+    size_t at = 0;
+    for (; bytes - at >= sizeof(words); at += sizeof(words)) {
+        memcpy(words, s + at, sizeof(words));
+        if (((words[0] | words[1] | words[2] | words[3]) & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
+    return at;
+}
+
+bool hac_utf8_is_valid(const void *string, size_t bytes)
+{
+    const char *s = string;
+    size_t at = 0;
+    while (at < bytes) {
+        size_t length = hac_utf8_sequence(s + at, bytes - at);
+        if (length == 0)
+            return false;
+        at += length;
+        if (length == 1)
+            at += ascii_bytes((const unsigned char *)s + at, bytes - at);
+    }
+    return true;
+}
+
+size_t hac_utf8_replace(char *ret, size_t capacity, const char *s)
+{
+    static const char replacement[] = "\xef\xbf\xbd";
+    size_t used = 0;
+    for (size_t left = strlen(s); left > 0;) {
+        size_t length = hac_utf8_sequence(s, left), step = length > 0 ? length : 1;
+        size_t written = length > 0 ? length : sizeof(replacement) - 1;
+        if (used + written >= capacity)
+            break;
+        memcpy(ret + used, length > 0 ? s : replacement, written);
+        used += written;
+        s += step;
+        left -= step;
+    }
+    ret[used] = '\0';
+    return used;
 }
 
 size_t hac_utf8_copy(char *ret, size_t capacity, const char *s)

@@ -336,11 +336,11 @@ static hac_status check_exportable(const hac_job *job, hac_error *err)
     return HAC_OK;
 }
 
-hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
-                                hac_error *err)
+static hac_status export_job(hac_job *job, bool raw, struct ArrowSchema *ret_schema,
+                             struct ArrowArray *ret_array, hac_error *err)
 {
     if (job->state == HAC_JOB_DONE && !job->shape.known && hac_result_is_table(job))
-        return hac_result_export(job, ret_schema, ret_array, err);
+        return hac_result_export(job, raw, ret_schema, ret_array, err);
     hac_status status = check_exportable(job, err);
     if (status != HAC_OK)
         return status;
@@ -348,6 +348,18 @@ hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema, st
     if (job->shape.argsort)
         type = job->shape.items >> 32 != 0 ? HAC_TYPE_U64 : HAC_TYPE_U32;
     return export_column(job, format_of(type), job->data, ret_schema, ret_array, err);
+}
+
+hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
+                                hac_error *err)
+{
+    return export_job(job, false, ret_schema, ret_array, err);
+}
+
+hac_status hac_job_export_arrow_raw(hac_job *job, struct ArrowSchema *ret_schema,
+                                    struct ArrowArray *ret_array, hac_error *err)
+{
+    return export_job(job, true, ret_schema, ret_array, err);
 }
 
 hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,

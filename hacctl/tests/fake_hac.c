@@ -200,6 +200,12 @@ hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema, st
     return hac_fail(err, HAC_INVALID, "the result is no columns");
 }
 
+hac_status hac_job_export_arrow_raw(hac_job *job, struct ArrowSchema *ret_schema,
+                                    struct ArrowArray *ret_array, hac_error *err)
+{
+    return hac_job_export_arrow(job, ret_schema, ret_array, err);
+}
+
 const char *hac_job_text(const hac_job *job)
 {
     return job->text;

@@ -192,6 +192,23 @@ class Adbc(SharedMachineTest):
         columns = [(c["column_name"], c["ordinal_position"], c["xdbc_type_name"]) for c in tables["sales.csv"]["table_columns"]]
         self.assertEqual(columns, [("city", 1, "u"), ("qty", 2, "l"), ("price", 3, "g")])
 
+    def test_latin_1(self):
+        """Arrow's strings and names are UTF-8, whatever the bytes of a file are."""
+        folder = self.m.root / "latin"
+        folder.mkdir()
+        (folder / "l1.csv").write_bytes("straße,x,gut\nKöln,1,a\nBonn,2,b\n".encode("latin-1"))
+        cursor = self.cursor(uri=str(folder))
+        cursor.execute("select * from 'l1.csv'")
+        table = cursor.fetch_arrow_table()
+        table.validate(full=True)
+        self.assertEqual(table.to_pydict(),
+                         {"stra\ufffde": ["Köln".encode("latin-1"), b"Bonn"], "x": [1, 2], "gut": ["a", "b"]})
+        connection = self.connect(uri=str(folder))
+        self.addCleanup(connection.close)
+        objects = connection.adbc_get_objects().read_all().to_pylist()
+        table = objects[0]["catalog_db_schemas"][0]["db_schema_tables"][0]
+        self.assertEqual([c["column_name"] for c in table["table_columns"]], ["stra\ufffde", "x", "gut"])
+
     def test_catalogue_filters(self):
         connection = self.connect()
         self.addCleanup(connection.close)

@@ -19,7 +19,7 @@ static jlong export_columns(JNIEnv *env, jclass class, jlong job)
         hacjni_throw_no_memory(env);
         return 0;
     }
-    if (hac_job_export_arrow(hacjni_pointer(job), &r->schema, &r->array, &err) != HAC_OK) {
+    if (hac_job_export_arrow_raw(hacjni_pointer(job), &r->schema, &r->array, &err) != HAC_OK) {
         hacjni_throw(env, &err);
         free(r);
         return 0;

@@ -709,6 +709,7 @@ HAC_API HAC_MUST_USE hac_status hac_sort_arrow_pairs(hac_client *client, const s
  *   n                                           string; all rows are null
  *   integers with a dictionary of one of these  the type of the dictionary
  *
+ * A second and third column called n are called n_1 and n_2, as those of a CSV header.
  * HAC_UNSUPPORTED: a column has another format (lists, structs, times of a day …); the message names both.
  * HAC_INVALID: an array is none, or a value does not fit; the message names the column, and the row, counted
  * from 1. The columns are copied into the pool once, or not at all if every part lies in one hac_buffer of
@@ -736,9 +737,16 @@ HAC_API HAC_MUST_USE hac_status hac_query_arrow_stream(hac_client *client, struc
  * The exported columns hold the job's memory and the connection, so hac_job_free and hac_client_free may
  * follow. Any thread may release them, also while another one uses or frees the client, its jobs or its
  * buffers. The memory returns to the pool with the next call of hac_client_dispatch, or of a function that
- * waits, submits or allocates; after hac_client_free, at once. */
+ * waits, submits or allocates; after hac_client_free, at once.
+ *
+ * Readers of Arrow trust that strings are UTF-8, and inputs need not be. A string column with a value that is
+ * not UTF-8 is exported as binary (formats z and Z in place of u and U); hac_job_column still calls it string.
+ * In names, each byte that is not UTF-8 becomes U+FFFD. */
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema,
                                                      struct ArrowArray *ret_array, hac_error *err);
+/* Exports the result as above, but every string column as u or U: for readers that take any bytes. */
+HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_raw(hac_job *job, struct ArrowSchema *ret_schema,
+                                                         struct ArrowArray *ret_array, hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,
                                                              struct ArrowArray *ret_array, hac_error *err);
 

@@ -235,11 +235,19 @@ static void note_assumed(const hac_query *query, const hac_source_columns *colum
     free(all);
 }
 
+/* Names of columns may be any bytes. */
+static void make_utf8(char *text, size_t capacity)
+{
+    char valid[1024];
+    (void)hac_utf8_replace(valid, capacity < sizeof(valid) ? capacity : sizeof(valid), text);
+    strcpy(text, valid);
+}
+
 static void fill_columns(const hac_schema *schema, size_t n, hac_compiled_query *ret)
 {
     ret->n_columns = n;
     for (size_t i = 0; i < n; i++) {
-        memcpy(ret->columns[i].name, schema->fields[i].name, sizeof(ret->columns[i].name));
+        (void)hac_utf8_replace(ret->columns[i].name, sizeof(ret->columns[i].name), schema->fields[i].name);
         (void)hac_value_type_name(schema->fields[i].type, ret->columns[i].type);
     }
 }
@@ -316,6 +324,8 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     note_left_out(query, &columns->schema, compiled->note, sizeof(compiled->note));
     note_assumed(query, columns, compiled->assumed, sizeof(compiled->assumed));
     note_json_fields(query, columns, compiled->note, sizeof(compiled->note));
+    make_utf8(compiled->note, sizeof(compiled->note));
+    make_utf8(compiled->assumed, sizeof(compiled->assumed));
     status = fill_message(query, &columns->table, compiled, err);
     if (status == HAC_OK)
         *ret = hac_steal_ptr(compiled);

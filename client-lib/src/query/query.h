@@ -76,7 +76,7 @@ HAC_MUST_USE hac_status hac_query_submit(hac_client *client, const hac_query_cal
 bool hac_result_is_table(const hac_job *job);
 
 /* Exports the columns of a result that is a table. HAC_PROTOCOL: the result is damaged. */
-HAC_MUST_USE hac_status hac_result_export(hac_job *job, struct ArrowSchema *ret_schema,
+HAC_MUST_USE hac_status hac_result_export(hac_job *job, bool raw, struct ArrowSchema *ret_schema,
                                           struct ArrowArray *ret_array, hac_error *err);
 
 #endif

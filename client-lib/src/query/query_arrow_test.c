@@ -557,6 +557,107 @@ static void test_damaged_results(void **state)
     free(copy);
 }
 
+/* The formats of the first column of a result, as the export and the raw export say. */
+static void assert_formats(const batch *b, const char *format, const char *raw)
+{
+    hac_job *job = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    const char *name, *type;
+    assert_int_equal(query(b, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_export_arrow(job, &schema, &array, NULL), HAC_OK);
+    assert_string_equal(schema.children[0]->format, format);
+    for (int64_t row = 0; row < array.length; row++)
+        assert_same_value(format, &b->child[0], row, array.children[0], row);
+    schema.release(&schema);
+    array.release(&array);
+    assert_int_equal(hac_job_export_arrow_raw(job, &schema, &array, NULL), HAC_OK);
+    assert_string_equal(schema.children[0]->format, raw);
+    schema.release(&schema);
+    array.release(&array);
+    assert_int_equal(hac_job_column(job, 0, &name, &type), 1);
+    assert_string_equal(type, strchr("uU", raw[0]) != NULL ? "string" : "bytes");
+    hac_job_free(job);
+}
+
+/* Texts that are no UTF-8 each, also if all of them together are. */
+static void test_not_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *texts;
+        int32_t at[4]; /* offsets of three texts */
+        bool valid;
+    } cases[] = {
+        {"K\xc3\xb6lnBonn", {0, 5, 9, 9}, true},
+        {"K\xf6lnBonn", {0, 4, 8, 8}, false},
+        {"\xc3\xb6\xc3\xb6", {0, 2, 4, 4}, true},
+        {"\xc3\xb6\xc3\xb6", {0, 1, 4, 4}, false},
+        {"\xc3\xb6\xc3\xb6", {0, 2, 3, 3}, false},
+        {"\xff\xfe"
+         "ab\xff",
+         {2, 3, 4, 4},
+         true}, /* bytes of no value */
+        {"", {0, 0, 0, 0}, true},
+        {"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmn\xff", {0, 30, 60, 67}, false},
+        {"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz\xe2\x82\xac"
+         "cdefghijklmn",
+         {0, 30, 55, 67},
+         true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t wide[4];
+        batch b;
+        for (int j = 0; j < 4; j++)
+            wide[j] = cases[i].at[j];
+        batch_init(&b, 3, 0);
+        add(&b, "text", "u", NULL, cases[i].at, cases[i].texts);
+        assert_formats(&b, cases[i].valid ? "u" : "z", "u");
+        batch_init(&b, 3, 0);
+        add(&b, "text", "U", NULL, wide, cases[i].texts);
+        assert_formats(&b, cases[i].valid ? "U" : "Z", "U");
+        batch_init(&b, 3, 0);
+        add(&b, "text", "z", NULL, cases[i].at, cases[i].texts);
+        assert_formats(&b, "z", "z");
+    }
+}
+
+/* Names that are no UTF-8, or that repeat. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"stra\xdf"
+                                        "e",
+                                        "a", "a", "a_1", "a"};
+    static const char *const expected[] = {"stra\xef\xbf\xbd"
+                                           "e",
+                                           "a", "a_2", "a_1", "a_3"};
+    batch b;
+    hac_job *job = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    fill_data();
+    batch_init(&b, 9, 0);
+    for (size_t i = 0; i < 5; i++)
+        add(&b, names[i], "l", NULL, data.numbers + i, NULL);
+    assert_int_equal(query(&b, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_export_arrow(job, &schema, &array, NULL), HAC_OK);
+    assert_int_equal(array.n_children, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const char *name, *type;
+        assert_string_equal(schema.children[i]->name, expected[i]);
+        assert_int_equal(hac_job_column(job, i, &name, &type), 1);
+        assert_string_equal(name, expected[i]);
+        assert_int_equal(((const int64_t *)array.children[i]->buffers[1])[0], data.numbers[i]);
+    }
+    hac_test_assert_says(hac_job_text(job), "with one that repeats, are called a_2, a_3");
+    schema.release(&schema);
+    array.release(&array);
+    hac_job_free(job);
+}
+
 static void test_text_is_no_table(void **state)
 {
     (void)state;
@@ -578,6 +679,7 @@ int main(void)
                                        TEST(test_slices),          TEST(test_children_can_leave),
                                        TEST(test_in_place),        TEST(test_refused),
                                        TEST(test_refused_shapes),  TEST(test_empty_strings),
-                                       TEST(test_damaged_results), TEST(test_text_is_no_table)};
+                                       TEST(test_damaged_results), TEST(test_not_utf8),
+                                       TEST(test_names),           TEST(test_text_is_no_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/query_layout.h"
+#include "base/utf8.h"
 #include "base/value.h"
 #include "query.h"
 
@@ -141,7 +142,7 @@ static hac_status fill_child_schema(const hac_result_column *c, struct ArrowSche
         return status;
     schema_own *own = ret->private_data;
     format_of(c, own->format, sizeof(own->format));
-    snprintf(own->name, sizeof(own->name), "%s", c->name);
+    (void)hac_utf8_replace(own->name, sizeof(own->name), c->name);
     ret->flags = 2; /* ARROW_FLAG_NULLABLE */
     return HAC_OK;
 }
@@ -235,14 +236,41 @@ static hac_status fill_child_array(hac_job *job, const hac_result_column *c, uin
     return status;
 }
 
-static hac_status fill_columns(hac_job *job, const hac_result_table *table, struct ArrowSchema *schema,
-                               struct ArrowArray *array, hac_error *err)
+static uint64_t offset_at(const hac_result_column *c, const uint8_t *data, uint64_t row)
+{
+    return c->large ? (uint64_t)((const int64_t *)(const void *)(data + c->values))[row]
+                    : (uint64_t)((const int32_t *)(const void *)(data + c->values))[row];
+}
+
+/* Whether every text of a checked column is UTF-8: all of them together are, and none begins inside of a
+ * character. */
+static bool texts_are_utf8(const hac_result_column *c, const uint8_t *data, uint64_t rows)
+{
+    uint64_t first = offset_at(c, data, 0), end = offset_at(c, data, rows);
+    if (first == end)
+        return true;
+    const uint8_t *texts = data + c->bytes;
+    if (!hac_utf8_is_valid(texts + first, (size_t)(end - first)))
+        return false;
+    for (uint64_t i = 1; i < rows; i++) {
+        uint64_t at = offset_at(c, data, i);
+        if (at < end && (texts[at] & 0xc0) == 0x80)
+            return false;
+    }
+    return true;
+}
+
+static hac_status fill_columns(hac_job *job, bool raw, const hac_result_table *table,
+                               struct ArrowSchema *schema, struct ArrowArray *array, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (size_t i = 0; i < table->n_columns && status == HAC_OK; i++) {
         hac_result_column c;
         memcpy(&c, job->data + sizeof(*table) + i * sizeof(c), sizeof(c));
         status = check_column(job, &c, table->rows, err);
+        if (status == HAC_OK && !raw && c.kind == HAC_KIND_STRING &&
+            !texts_are_utf8(&c, job->data, table->rows))
+            c.kind = HAC_KIND_BYTES;
         if (status == HAC_OK)
             status = fill_child_schema(&c, schema->children[i], err);
         if (status == HAC_OK)
@@ -251,8 +279,8 @@ static hac_status fill_columns(hac_job *job, const hac_result_table *table, stru
     return status;
 }
 
-hac_status hac_result_export(hac_job *job, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
-                             hac_error *err)
+hac_status hac_result_export(hac_job *job, bool raw, struct ArrowSchema *ret_schema,
+                             struct ArrowArray *ret_array, hac_error *err)
 {
     hac_result_table table;
     struct ArrowSchema schema;
@@ -267,7 +295,7 @@ hac_status hac_result_export(hac_job *job, struct ArrowSchema *ret_schema, struc
         release_schema(&schema);
         return status;
     }
-    status = fill_columns(job, &table, &schema, &array, err);
+    status = fill_columns(job, raw, &table, &schema, &array, err);
     if (status != HAC_OK) {
         release_schema(&schema);
         release_array(&array);

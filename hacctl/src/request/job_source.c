@@ -130,7 +130,7 @@ static hac_status query_columns(hac_cli *cli, const hac_job_source *source, cons
 {
     hac_cleanup(release_schema) struct ArrowSchema schema = {.release = NULL};
     hac_cleanup(release_array) struct ArrowArray columns = {.release = NULL};
-    hac_status status = hac_job_export_arrow(source->job, &schema, &columns, err);
+    hac_status status = hac_job_export_arrow_raw(source->job, &schema, &columns, err);
     return status == HAC_OK ? hac_query_arrow(cli->client, &schema, &columns, options, ret, err) : status;
 }
 

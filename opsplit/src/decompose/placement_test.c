@@ -142,7 +142,7 @@ NOT_CALLED(hac_status, hac_job_attach, hac_client *client, uint64_t id, hac_job 
 NOT_CALLED(hac_status, hac_job_as_input, hac_job *job, hac_buffer **ret, hac_error *err)
 NOT_CALLED(hac_status, hac_query_arrow, hac_client *client, const struct ArrowSchema *schema,
            const struct ArrowArray *columns, const hac_query_options *options, hac_job **ret, hac_error *err)
-NOT_CALLED(hac_status, hac_job_export_arrow, hac_job *job, struct ArrowSchema *schema,
+NOT_CALLED(hac_status, hac_job_export_arrow_raw, hac_job *job, struct ArrowSchema *schema,
            struct ArrowArray *array, hac_error *err)
 
 #pragma GCC diagnostic pop

@@ -132,7 +132,7 @@ static hac_status take_answer(void *context, hac_job *job, hac_error *err)
     l->files = grown;
     hac_run_loaded *file = &l->files[l->n_files];
     file->path = ((const taker *)context)->path;
-    hac_status status = hac_job_export_arrow(job, &file->schema, &file->columns, err);
+    hac_status status = hac_job_export_arrow_raw(job, &file->schema, &file->columns, err);
     l->n_files += status == HAC_OK;
     l->here += status == HAC_OK ? (uint64_t)file->columns.length : 0;
     return status;

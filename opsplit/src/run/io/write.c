@@ -349,7 +349,7 @@ static hac_status write_xml(const hac_logic_run_state *run, const hac_logic_outp
 {
     struct ArrowSchema schema;
     struct ArrowArray array;
-    hac_status status = hac_job_export_arrow(job, &schema, &array, err);
+    hac_status status = hac_job_export_arrow_raw(job, &schema, &array, err);
     if (status != HAC_OK)
         return status;
     status = begin_file(run, output, file, err);
