@@ -15,7 +15,7 @@ from ._table import columns_of_dict, columns_of_structured, is_array
 
 # <hac/query.h>: hac_input_format, hac_engine
 FORMATS = {"csv": 2, "tsv": 3, "jsonl": 4, "lines": 5, "words": 6, "kv": 7, "fixed": 8, "parquet": 9, "lengths": 10,
-           "typedbytes": 11}
+           "typedbytes": 11, "clf": 12, "logfmt": 13, "syslog": 14}
 TEXT_WITH_TYPES = (FORMATS["csv"], FORMATS["tsv"], FORMATS["jsonl"])
 ENGINES = {"auto": 0, "host": 1, "device": 2}
 STATEMENT_OPTIONS = ("select", "where", "group_by", "having", "order_by", "limit", "limit_by", "offset", "distinct")
