@@ -170,6 +170,28 @@ class CtrlC(PackageTest):
         self.assertIn("cancelled", out)
         self.assertTrue(out.endswith("True\n"), out)
 
+    def test_interrupted_twice(self):
+        """Who does not wait for the end leaves the descriptor to the thread that looks at it."""
+        out = self.python("""
+import signal, threading, time
+seen = []
+def call(stop):
+    for _ in range(2):
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.5)
+    seen.append(os.eventfd_read(stop))
+try:
+    hac._connection.run_aside(call)
+except KeyboardInterrupt:
+    print(seen)
+end = time.monotonic() + 20
+while threading.active_count() > 1 and time.monotonic() < end:
+    time.sleep(0.05)
+print(seen)
+""")
+        self.assertEqual(out, "[]\n[1]\n")
+
     def test_cancel_from_a_thread(self):
         import hac
         from hac import _hac

@@ -101,6 +101,7 @@ def run_aside(call: Callable[[int], Any]) -> Any:
     """What a call of libhac returns that reads, or runs, to its end: it runs in a thread, while this one takes signals. `call` gets
     a descriptor, at which libhac gives up when it is readable."""
     outcome: list = []
+    ended = threading.Event()  # Python 3.11's join() believes a thread to have ended after Ctrl-C
     stopping = _Stopping()
 
     def work() -> None:
@@ -110,6 +111,7 @@ def run_aside(call: Callable[[int], Any]) -> Any:
             outcome.append(error)
         finally:  # not where it is waited for: that may be interrupted while libhac still looks at the descriptor
             stopping.close()
+            ended.set()
     worker = threading.Thread(target=work, name="hac", daemon=True)
     task = thread.task
     try:
@@ -121,11 +123,11 @@ def run_aside(call: Callable[[int], Any]) -> Any:
             stopping.close()
             raise
         try:
-            while worker.is_alive():
-                worker.join(0.05)
+            while not ended.wait(0.05):
+                pass
         except BaseException:
             stopping.cancel()
-            worker.join()
+            ended.wait()
             raise
     finally:
         if task is not None:
@@ -141,7 +143,7 @@ def ask(topic: int, job: int = 0, form: int = JSON) -> Any:
     return json.loads(text) if form == JSON and topic != WHY else text
 
 
-def job_options(devices=None, priority: int = 0, deadline: float = 0.0, memory_limit: int = 0, others: str = "", **unknown) -> dict:
+def job_options(others: str, /, devices=None, priority: int = 0, deadline: float = 0.0, memory_limit: int = 0, **unknown) -> dict:
     """The options that every job has. others: the names of those that the caller has besides."""
     if unknown:
         raise InvalidError(f"there is no option {next(iter(unknown))}; there are {others}devices, priority, deadline, memory_limit")

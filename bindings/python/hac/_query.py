@@ -47,7 +47,7 @@ def _options(options: Dict[str, Any]) -> Dict[str, Any]:
         known["input_format"] = _word(FORMATS, form, "format")
     known["input_options"] = {str(k): str(v) if not isinstance(v, bool) else str(v).lower()
                               for k, v in (options.pop("input", None) or {}).items()}
-    known.update(job_options(**options, others=f"{', '.join(QUERY_OPTIONS)}, "))
+    known.update(job_options(f"{', '.join(QUERY_OPTIONS)}, ", **options))
     return known
 
 

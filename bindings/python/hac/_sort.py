@@ -142,7 +142,7 @@ def _pair(capsules: Any) -> Tuple[object, object]:
 
 
 def _sorted(a, what: str, descending: bool, argsort: bool, more: dict):
-    options = job_options(**more, others="descending, ") if more else {}
+    options = job_options("descending, ", **more) if more else {}
     if descending:
         options["descending"] = 1
     if argsort:
