@@ -36,8 +36,8 @@
  *   afterwards, in any order, but must not be read.
  * - Processes: a client belongs to the process that connected. In a forked child, calls that need hacd fail
  *   with HAC_INVALID, and the child connects anew. The child may free what it inherited, and release columns:
- *   the parent's connection, jobs and columns stay as they are. hac_client_free closes the child's descriptor.
- *   The memory behind columns stays mapped in the child until the child ends.
+ *   the parent's connection, jobs and columns stay as they are. hac_client_free closes the descriptor of the
+ *   child. The memory behind columns stays mapped in the child until the child ends.
  * - Inputs are never modified.
  * - Callbacks run only inside calls of this library: hac_client_dispatch, and calls that wait for hacd. A
  *   callback may call the library and free its own job. It must not free the client.
@@ -740,8 +740,8 @@ HAC_API HAC_MUST_USE hac_status hac_query_arrow_stream(hac_client *client, struc
  * waits, submits or allocates; after hac_client_free, at once.
  *
  * Readers of Arrow trust that strings are UTF-8, and inputs need not be. A string column with a value that is
- * not UTF-8 is exported as binary (formats z and Z in place of u and U); hac_job_column still calls it string.
- * In names, each byte that is not UTF-8 becomes U+FFFD. */
+ * not UTF-8 is exported as binary (formats z and Z in place of u and U); hac_job_column still calls it
+ * string. In names, each byte that is not UTF-8 becomes U+FFFD. */
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema,
                                                      struct ArrowArray *ret_array, hac_error *err);
 /* Exports the result as above, but every string column as u or U: for readers that take any bytes. */

@@ -44,8 +44,9 @@ HAC_MUST_USE hac_status hac_arrow_column_read(const char *name, const hac_arrow_
                                               uint64_t row, hac_arrow_column *ret, hac_error *err);
 
 /* Copies the rows to rows [c->row, …) of the target, and of texts also the offset behind the last row. A
- * value of a null row is what the array has there, or 0 or empty if values are converted. HAC_INVALID: a value does not fit the type, or an index or a text
- * is outside of its buffers; the message names column and row. */
+ * value of a null row is what the array has there, or 0 or empty if values are converted. HAC_INVALID: a
+ * value does not fit the type, or an index or a text is outside of its buffers; the message names column and
+ * row. */
 HAC_MUST_USE hac_status hac_arrow_column_copy(const hac_arrow_column *c, hac_arrow_target *target,
                                               hac_error *err);
 

@@ -12,8 +12,8 @@
  * full socket also processes responses while it waits, so that client and hacd never wait for each other.
  *
  * An error of the connection is final. The client keeps the error, shuts the socket down, and fails all
- * waiting requests. The socket stays open, so that an event loop sees it as readable. In a forked child of the
- * process that connected, all requests fail, and the socket is not shut down.
+ * waiting requests. The socket stays open, so that an event loop sees it as readable. In a forked child of
+ * the process that connected, all requests fail, and the socket is not shut down.
  */
 #ifndef CLIENT_CONNECTION_H
 #define CLIENT_CONNECTION_H

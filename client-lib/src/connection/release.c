@@ -32,7 +32,8 @@ static void close_connection(hac_client *client)
     hac_client_unref(client); /* the caller's reference */
 }
 
-/* Ends what there is, until nothing is left to do. This thread has made itself the owner of a freed client. */
+/* Ends what there is, until nothing is left to do. This thread has made itself the owner of a freed client.
+ */
 static void end_freed(hac_client *client)
 {
     bool more = true, last = false;

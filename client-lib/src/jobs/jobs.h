@@ -84,7 +84,8 @@ hac_job *hac_job_ref(hac_job *job);
 void hac_job_unref(hac_job *job); /* `job` may be NULL */
 HAC_DEFINE_CLEANUP(hac_job *, hac_job_unref)
 
-/* What an exported array holds of a job. It is the beginning of the array's private data, which is malloc'ed. */
+/* What an exported array holds of a job. It is the beginning of the array's private data, which is
+ * malloc'ed. */
 typedef struct hac_export {
     hac_release release;
     hac_job *job; /* holds a reference */

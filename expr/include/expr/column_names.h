@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names for the columns of a header or a table that a query could not name: those without a name, and all but the
- * first of those with the same name. Client and executors make the same names. */
+/* Names for the columns of a header or a table that a query could not name: those without a name, and all but
+ * the first of those with the same name. Client and executors make the same names. */
 #ifndef EXPR_COLUMN_NAMES_H
 #define EXPR_COLUMN_NAMES_H
 
