@@ -192,6 +192,16 @@ class Adbc(SharedMachineTest):
         columns = [(c["column_name"], c["ordinal_position"], c["xdbc_type_name"]) for c in tables["sales.csv"]["table_columns"]]
         self.assertEqual(columns, [("city", 1, "u"), ("qty", 2, "l"), ("price", 3, "g")])
 
+    def test_bound_once(self):
+        cursor = self.cursor()
+        text = "select sum(x) as s from bound"
+        cursor.execute(text, pa.table({"x": [1, 2]}))
+        self.assertEqual(cursor.fetchall(), [(3,)])
+        with self.assertRaisesRegex(dbapi.Error, "the bound table bound was read by the query before; bind it again"):
+            cursor.execute(text)
+        cursor.execute(text, pa.table({"x": [5]}))
+        self.assertEqual(cursor.fetchall(), [(5,)])
+
     def test_latin_1(self):
         """Arrow's strings and names are UTF-8, whatever the bytes of a file are."""
         folder = self.m.root / "latin"

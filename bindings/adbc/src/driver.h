@@ -39,6 +39,7 @@ typedef struct hac_adbc_statement {
     char *sql;
     char *bind_name;               /* the name of the bound table in FROM */
     struct ArrowArrayStream bound; /* release NULL: nothing is bound, or the query has read it */
+    bool bound_read;               /* a query has read what was bound last */
     char *schema;                  /* --schema of text files; NULL: types are found */
     hac_query_options input;       /* input_options and find of the statement's queries */
 } hac_adbc_statement;

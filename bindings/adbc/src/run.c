@@ -11,8 +11,6 @@
 
 #include "driver.h"
 
-enum { FILES_MAX = 253 }; /* descriptors that one query takes; more files are read as splits */
-
 void hac_adbc_run_begin(hac_adbc_connection *c)
 {
     uint64_t count; /* what was asked for before is about an earlier query */
@@ -115,7 +113,7 @@ static hac_status run_splits(hac_adbc_connection *c, const hac_adbc_source *sour
 static hac_status run_descriptors(hac_adbc_connection *c, const hac_adbc_source *source,
                                   const hac_query_options *options, hac_job **ret, hac_error *err)
 {
-    int fds[FILES_MAX];
+    int fds[HAC_QUERY_FILES_MAX];
     size_t n = 0;
     hac_job *job = NULL;
     hac_status status = HAC_OK;
@@ -158,7 +156,7 @@ static bool has_streams(const hac_adbc_source *source)
         if (hac_adbc_is_packed(source->paths[i]) ||
             (stat(source->paths[i], &st) == 0 && !S_ISREG(st.st_mode)))
             return true;
-    return source->n_paths > FILES_MAX;
+    return source->n_paths > HAC_QUERY_FILES_MAX;
 }
 
 hac_status hac_adbc_run_files(hac_adbc_connection *c, const hac_adbc_source *source,
@@ -175,10 +173,11 @@ hac_status hac_adbc_run_files(hac_adbc_connection *c, const hac_adbc_source *sou
     bool parquet = own.input_format == HAC_INPUT_PARQUET;
     if (has_streams(source) && !parquet)
         return run_splits(c, source, &own, ret, err);
-    if (source->n_paths > FILES_MAX) {
+    if (source->n_paths > HAC_QUERY_FILES_MAX) {
         err->code = HAC_UNSUPPORTED;
         snprintf(err->message, sizeof(err->message),
-                 "%zu Parquet files are more than the %d that a query reads", source->n_paths, FILES_MAX);
+                 "%zu Parquet files are more than the %d that a query reads", source->n_paths,
+                 HAC_QUERY_FILES_MAX);
         return HAC_UNSUPPORTED;
     }
     status = run_descriptors(c, source, &own, ret, err);

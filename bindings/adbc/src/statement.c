@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements: SQL over files, or over a table that is bound. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ static void drop_bound(hac_adbc_statement *s)
     if (s->bound.release != NULL)
         s->bound.release(&s->bound);
     s->bound.release = NULL;
+    s->bound_read = false;
 }
 
 static AdbcStatusCode statement_release(struct AdbcStatement *statement, struct AdbcError *error)
@@ -219,13 +221,25 @@ static hac_status find_files(const hac_adbc_statement *s, const hac_sql *sql, ha
     return status;
 }
 
+static hac_status fail_bound(const hac_adbc_statement *s, hac_error *err)
+{
+    err->code = HAC_INVALID;
+    snprintf(err->message, sizeof(err->message),
+             "the bound table %.100s was read by the query before; bind it again for another one",
+             s->bind_name);
+    return HAC_INVALID;
+}
+
 static hac_status run(hac_adbc_statement *s, const hac_sql *sql, const hac_query_options *options,
                       hac_job **ret, hac_error *err)
 {
     hac_adbc_source source = {.n_paths = 0};
-    bool is_bound = s->bound.release != NULL && hac_sql_source(sql, 1) == NULL &&
-                    strcmp(hac_sql_source(sql, 0), s->bind_name) == 0;
-    if (is_bound)
+    bool names_bound = hac_sql_source(sql, 1) == NULL && strcmp(hac_sql_source(sql, 0), s->bind_name) == 0;
+    bool has_bound = s->bound.release != NULL;
+    if (names_bound && !has_bound && s->bound_read)
+        return fail_bound(s, err);
+    s->bound_read |= names_bound && has_bound;
+    if (names_bound && has_bound)
         return hac_adbc_run_stream(s->connection, &s->bound, options, ret, err);
     hac_status status = find_files(s, sql, &source, err);
     if (status == HAC_OK)
