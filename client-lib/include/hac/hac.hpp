@@ -21,6 +21,7 @@
 #define HAC_HAC_HPP
 
 #include <cstdint>
+#include <cstdio>
 #include <fcntl.h>
 #include <memory>
 #include <stdexcept>
@@ -72,6 +73,27 @@ template <class T> constexpr hac_type type_of()
     return wide ? HAC_TYPE_U64 : HAC_TYPE_U32;
 }
 
+/* The Arrow format of the numbers that a value of T is. */
+template <class T> constexpr char format_of()
+{
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8,
+                  "values are integers, float or double; columns of bool are bits, in columns::array()");
+    if (std::is_floating_point_v<T>)
+        return sizeof(T) == 8 ? 'g' : 'f';
+    constexpr char letter = sizeof(T) == 1 ? 'c' : sizeof(T) == 2 ? 's' : sizeof(T) == 4 ? 'i' : 'l';
+    return std::is_signed_v<T> ? letter : static_cast<char>(letter - 'a' + 'A');
+}
+
+/* The Arrow format of the numbers in which a column of `format` lies; NUL: it is of no single numbers. */
+inline char format_of(const std::string &format)
+{
+    if (format == "tdD")
+        return 'i';
+    if (format.compare(0, 2, "ts") == 0)
+        return 'l';
+    return format.size() == 1 && format.find_first_of("cCsSiIlLfg") == 0 ? format[0] : '\0';
+}
+
 template <class Arrow> void release(Arrow &arrow) noexcept
 {
     if (arrow.release != nullptr)
@@ -113,9 +135,19 @@ class columns
     std::int64_t rows() const noexcept { return array_.length; }
     std::size_t size() const noexcept { return static_cast<std::size_t>(array_.n_children); }
     std::string name(std::size_t column) const { return child(schema_, column).name; }
-    /* The values of a column of fixed width; those of null rows are undefined. */
+    /* The values of a column of fixed width, which must have the type T: HAC_INVALID otherwise. Dates are
+     * std::int32_t, timestamps std::int64_t; the values of null rows are undefined. */
     template <class T> const T *values(std::size_t column) const
     {
+        const char *format = child(schema_, column).format;
+        if (detail::format_of(format) != detail::format_of<T>()) {
+            hac_error err = HAC_ERROR_NONE;
+            err.code = HAC_INVALID;
+            std::snprintf(err.message, sizeof(err.message),
+                          "the values of column %zu, of Arrow format \"%.40s\", are read as another type",
+                          column, format);
+            throw error(err);
+        }
         return static_cast<const T *>(child(array_, column).buffers[1]);
     }
     bool is_null(std::size_t column, std::int64_t row) const
