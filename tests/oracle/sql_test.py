@@ -315,6 +315,17 @@ class Lines(SqlCase):
             with self.subTest(statement):
                 self.assertEqual(self.m.good("query", statement), self.m.good("query", "sales.csv", *options))
 
+    def test_columns_of_filter(self):
+        """A column that only the condition of FILTER names is read, and has its type."""
+        with open(self.m.path("k.csv"), "w", encoding="ascii") as file:
+            file.write("a,b,c\n1,9,10\n3,10,9\n")
+        for options in ((), ("--schema", "a:i64")):
+            self.assertEqual(self.m.good("query", "SELECT sum(a) FILTER (WHERE b < c) AS s FROM 'k.csv'", *options), b"s\n1\n")
+        with open(self.m.path("wide.csv"), "w", encoding="ascii") as file:
+            file.write(",".join(f"c{i}" for i in range(400)) + "\n")
+            file.writelines(",".join(str(i + row) for i in range(400)) + "\n" for row in range(3))
+        self.assertEqual(self.m.good("query", "SELECT sum(c1) FILTER (WHERE c398 > 398) AS s FROM 'wide.csv'"), b"s\n5\n")
+
     def test_flows(self):
         """explain says what reads the input."""
         with open(self.m.path("sales.csv"), "rb") as file:

@@ -301,15 +301,28 @@ static hac_status add_fields(hac_compiler *c, const hac_item *star)
     return status;
 }
 
+/* Whether a column of WITH is one of the source's that cannot be read. */
+static bool is_unreadable(const hac_compiler *c, const hac_item *item)
+{
+    const hac_node *node = item->node;
+    int field = node->kind == HAC_NODE_COLUMN ? hac_schema_find(&c->schema, node->name, node->n_name) : -1;
+    return field >= 0 && c->schema.fields[field].type.kind == HAC_KIND_NONE;
+}
+
 /* All columns but those that the item leaves out. */
 static hac_status add_star(hac_compiler *c, const hac_item *star)
 {
     hac_status status = hac_compile_check_excluded(c, star);
     if (status == HAC_OK && c->scope == NULL)
         status = add_fields(c, star);
-    for (size_t i = 0; i < c->n_scope && status == HAC_OK; i++)
-        if (!hac_compile_is_excluded(star, c->scope[i].name))
+    for (size_t i = 0; i < c->n_scope && status == HAC_OK; i++) {
+        if (hac_compile_is_excluded(star, c->scope[i].name))
+            continue;
+        if (is_unreadable(c, &c->scope[i]))
+            c->left_out++;
+        else
             status = add_column(c, star, c->scope[i].name);
+    }
     if (status != HAC_OK || c->n_outputs > 0)
         return status;
     return hac_expr_fail(star->source, star->first, c->err, "%s",

@@ -569,6 +569,8 @@ static void test_names_other(void **state)
         {NULL, NULL, NULL, NULL, true},
         {NULL, NULL, "a +", NULL, false},
         {NULL, "a", "count(*) as n", NULL, false},
+        {NULL, "a", "sum(b) filter (where a = 'x')", NULL, false},
+        {NULL, "a", "sum(b) filter (where c = 'x')", NULL, true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

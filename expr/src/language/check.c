@@ -621,35 +621,43 @@ static bool rewrite_count(hac_checker *c, hac_node *node)
     return true;
 }
 
+/* Takes the condition of `filter` out of the arguments; NULL if there is none. */
+static hac_node *take_filter(hac_node *node)
+{
+    if (!node->filtered)
+        return NULL;
+    node->filtered = false;
+    return node->args[--node->n_args];
+}
+
 /* `sum(x) filter (where a)` is sum(if(a, x, null)), as aggregates leave out nulls; `count()` counts the rows
  * for which a is true. Of several arguments, the last one that is not a constant decides about the row. */
-static bool rewrite_filter(hac_checker *c, hac_node *node, const hac_function *row)
+static bool rewrite_filter(hac_checker *c, hac_node *node, const hac_function *row, hac_node *condition)
 {
     hac_parser *p = c->parser;
-    hac_node *condition = node->filter, *value;
-    size_t decides = node->n_args > 1 && row->args[1] >= 'A' && row->args[1] <= 'Z';
-    if (condition == NULL)
-        return true;
+    bool counts_rows = node->n_args == 0 && strcmp(node->name, "count") == 0;
+    char second = node->n_args > 1 ? hac_function_letter(row, 1, node->n_args) : '\0';
+    size_t decides = second >= 'A' && second <= 'Z';
     if (!hac_is_aggregate(row)) {
         (void)fail(c, node, "only aggregates take 'filter'");
         return false;
     }
-    node->filter = NULL;
-    if (node->n_args > 0) {
-        value = node->args[decides];
-    } else {
-        value = hac_node_new(p, HAC_NODE_LITERAL, node->source, node->at);
-        if (value == NULL)
+    if (node->n_args == 0 && !counts_rows)
+        return true; /* the arguments are wrong, which is reported later */
+    if (counts_rows) {
+        hac_node *yes = hac_node_new(p, HAC_NODE_LITERAL, node->source, node->at);
+        if (yes == NULL)
             return false;
-        value->type.kind = HAC_KIND_BOOL;
-        value->literal.integer = true;
-        node->n_args = 1;
+        yes->type.kind = HAC_KIND_BOOL;
+        yes->literal.integer = true;
+        node->args[node->n_args++] = yes;
     }
     hac_node *none = hac_node_new(p, HAC_NODE_LITERAL, node->source, node->at);
     if (none == NULL)
         return false;
     none->literal.null = true;
-    node->args[decides] = hac_node_call(p, "if", condition->at, 3, (hac_node *[]){condition, value, none});
+    node->args[decides] =
+        hac_node_call(p, "if", condition->at, 3, (hac_node *[]){condition, node->args[decides], none});
     return node->args[decides] != NULL;
 }
 
@@ -675,12 +683,13 @@ static bool check_aggregated(hac_checker *c, hac_node *node)
 
 static hac_node *check_call(hac_checker *c, hac_node *node)
 {
+    hac_node *condition = take_filter(node);
     if (!rewrite_count(c, node))
         return NULL;
     const hac_function *row = hac_function_find(node->name);
     if (row == NULL)
         return no_function(c, node);
-    if (!rewrite_filter(c, node, row))
+    if (condition != NULL && !rewrite_filter(c, node, row, condition))
         return NULL;
     bool aggregate = hac_is_aggregate(row);
     if (!(aggregate ? check_aggregated(c, node) : check_arguments(c, node)))

@@ -459,6 +459,8 @@ static void test_errors(void **state)
         {"sum(distinct i8)", "only count takes distinct"},
         {"lower(s) filter (where b)", "--select: character 1: only aggregates take 'filter'"},
         {"sum(i8) filter (where i8)", "'if' takes"},
+        {"sum() filter (where b)", "sum does not take 0 arguments; write sum(a)"},
+        {"count(i8, b) filter (where b)", "count does not take 2 arguments"},
         {"sum(i8) filter (where sum(i8) > 1)", "an aggregate inside of 'sum'"},
         {"sum(i8) filter (b)", "'where' and a condition"},
         {"sum(i8) filter (where b", "')' behind the condition"},

@@ -415,11 +415,13 @@ static hac_node *filtered(hac_parser *p, hac_node *node)
         return node;
     if (!advance(p) || !advance(p) || !expect_word(p, "where", "'where' and a condition"))
         return NULL;
-    node->filter = parse(p, OR);
-    if (node->filter == NULL || !expect_symbol(p, ")", "')' behind the condition"))
+    hac_node *condition = parse(p, OR);
+    if (condition == NULL || !expect_symbol(p, ")", "')' behind the condition"))
         return NULL;
-    if (node->depth < node->filter->depth + FILTER_LEVELS)
-        node->depth = (uint16_t)(node->filter->depth + FILTER_LEVELS);
+    node->args[node->n_args++] = condition; /* hac_node_call leaves room for it */
+    node->filtered = true;
+    if (node->depth < condition->depth + FILTER_LEVELS)
+        node->depth = (uint16_t)(condition->depth + FILTER_LEVELS);
     return node->depth > HAC_NODE_DEPTH_MAX ? too_deep(p, node->at) : node;
 }
 

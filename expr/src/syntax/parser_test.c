@@ -42,12 +42,8 @@ static void show(const hac_node *node, hac_text *ret)
     default:
         hac_text_addf(ret, "(%s%s", node->name, node->distinct ? " distinct" : "");
         for (size_t i = 0; i < node->n_args; i++) {
-            hac_text_add(ret, " ");
+            hac_text_add(ret, node->filtered && i + 1 == node->n_args ? " where " : " ");
             show(node->args[i], ret);
-        }
-        if (node->filter != NULL) {
-            hac_text_add(ret, " where ");
-            show(node->filter, ret);
         }
         if (node->kind == HAC_NODE_CAST)
             hac_text_addf(ret, " %s", hac_value_type_name(node->type, type));

@@ -42,6 +42,7 @@ struct hac_node {
      * checker for calls. */
     bool zoned;
     bool distinct; /* HAC_NODE_CALL: count(distinct x) */
+    bool filtered; /* HAC_NODE_CALL: the last argument is the c of `filter (where c)`, until it is checked */
     bool quoted;   /* HAC_NODE_COLUMN: the name was in double quotes */
     uint16_t depth;
     uint32_t at; /* byte offset in the source, for messages */
@@ -50,7 +51,6 @@ struct hac_node {
     size_t n_name;
     hac_node **args;
     size_t n_args;
-    hac_node *filter; /* HAC_NODE_CALL: of `sum(x) filter (where filter)`; the checker puts it into `args` */
     hac_literal literal;
     /* The parser sets it for literals and casts. HAC_KIND_NONE: a null without type. */
     hac_value_type type;
