@@ -4,6 +4,7 @@
 
 #include "base/op_layout.h"
 #include "base/text.h"
+#include "hac/query.h"
 #include "test_messages.h"
 
 static hac_decoder *decoder;
@@ -268,7 +269,7 @@ static void test_query_spec(void **state)
     BAD(SUBMIT_QUERY(c.query_spec.output_format = 9), 0, "output_format: is 9");
     BAD(SUBMIT_QUERY(c.source.format = 0), 0, "source: format: is missing");
     GOOD(SUBMIT_QUERY(c.source.format = 11), 0);
-    BAD(SUBMIT_QUERY(c.source.format = 12), 0, "source: format: is 12");
+    BAD(SUBMIT_QUERY(c.source.format = HAC_INPUT_END), 0, "source: format: is ");
     GOOD(SUBMIT_QUERY(c.source.options.len = 0), 0);
     BAD(SUBMIT_QUERY(c.source.options.len--), 0, "source: options: the options of the input are malformed");
     BAD(SUBMIT_QUERY(use_delimiter()), 0,
