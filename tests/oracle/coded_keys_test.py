@@ -17,10 +17,10 @@ try:
 except ImportError:
     pyarrow = None
 
-ROWS = 300_000
-TABLE = f"""create table t as select i as n, i // 3000 as part,
-    'word ' || hash(i * 3) % 100 as s, if(hash(i * 5) % 7 = 0, '', 'x' || (hash(i * 5) % 30 + i // 100000 * 10)) as later,
-    if(i < 150000, 's' || hash(i * 11) % 9, null) as half, if(hash(i * 13) % 1000 = 0, null, 'n' || hash(i) % 5) as gaps,
+ROWS = 120_000
+TABLE = f"""create table t as select i as n, i // 1200 as part,
+    'word ' || hash(i * 3) % 100 as s, if(hash(i * 5) % 7 = 0, '', 'x' || (hash(i * 5) % 30 + i // 40000 * 10)) as later,
+    if(i < 60000, 's' || hash(i * 11) % 9, null) as half, if(hash(i * 13) % 1000 = 0, null, 'n' || hash(i) % 5) as gaps,
     'long text ' || hash(i * 17) % 20000 as many, 'a' as one,
     cast(hash(i * 19) % 100 as integer) - 50 as a, cast(hash(i * 23) % 90 as bigint) * 1000 - 40000 as b,
     cast(hash(i * 29) as ubigint) as wide, cast(i // 100 as usmallint) as rising,
@@ -45,9 +45,9 @@ class Coded(SharedMachineTest):
         cls.duck.execute(TABLE)
         table = cls.duck.sql("select * from t order by n").to_arrow_table()
         for name, part, options in (("plain.parquet", table, {}), ("small.parquet", table, {"row_group_size": 7001}),
-                                    ("text.parquet", table, {"use_dictionary": ["s", "later"], "row_group_size": 40_000}),
+                                    ("text.parquet", table, {"use_dictionary": ["s", "later"], "row_group_size": 20_000}),
                                     ("fallback.parquet", table, {"dictionary_pagesize_limit": 600, "data_page_size": 3000}),
-                                    ("l1.parquet", table[:130_000], {"row_group_size": 20_000}), ("l2.parquet", table[130_000:], {})):
+                                    ("l1.parquet", table[:50_000], {"row_group_size": 20_000}), ("l2.parquet", table[50_000:], {})):
             pyarrow.parquet.write_table(part, cls.path(name), **options)
 
     @classmethod
