@@ -16,8 +16,7 @@
 #include "source_parts.h"
 
 typedef struct delimited_source {
-    size_t n_fields;     /* of a record */
-    uint64_t data_start; /* behind the byte order mark and the header */
+    size_t n_fields; /* of a record */
     /* The texts of null_text, which commas part; null_lengths has bit n set if one has n bytes, bit 63 if one
      * has 63 or more. */
     hac_string_ref nulls[HAC_NULL_BYTES_MAX / 2 + 1];
@@ -235,7 +234,7 @@ static hac_status open_delimited(hac_source *source, hac_error *err)
         return hac_fail(err, HAC_INVALID, "a quote or an end of line cannot be the delimiter");
     hac_status status = hac_records_init(&source->records, &source->place, scan, err);
     if (status == HAC_OK)
-        status = hac_source_read_header(&source->records, header ? &view : NULL, &s->data_start, err);
+        status = hac_source_read_header(&source->records, header ? &view : NULL, &source->data_start, err);
     if (status != HAC_OK)
         return status;
     s->n_fields = header ? view.ends[1] - view.ends[0] : source->query->schema_columns;
@@ -251,9 +250,8 @@ static hac_status open_delimited(hac_source *source, hac_error *err)
 static hac_status begin_delimited(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
                                   hac_error *err)
 {
-    const delimited_source *s = source->state;
-    bool whole = source->place.split || first <= s->data_start;
-    return hac_records_begin(&source->records, first < s->data_start ? s->data_start : first, end,
+    bool whole = source->place.split || first <= source->data_start;
+    return hac_records_begin(&source->records, first < source->data_start ? source->data_start : first, end,
                              !whole && inside_quotes, whole, err);
 }
 

@@ -25,7 +25,6 @@ typedef struct json_key {
 #define JSON_KEYS 64
 
 typedef struct json_source {
-    uint64_t data_start; /* behind the byte order mark */
     json_key keys[JSON_KEYS];
     uint64_t line; /* a number for the line that is being read, from 1 on */
     /* Columns with a dot in their name: the line that last had a member of exactly that name. */
@@ -713,55 +712,13 @@ static hac_status note_objects(const hac_source_options *options, hac_records *r
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
-static void clear_records(hac_records *records)
-{
-    hac_records_clear(records);
-}
-
 hac_status hac_jsonl_names(const hac_source_options *options, const hac_source_place *place, uint64_t sample,
                            hac_schema *ret, hac_error *err)
 {
-    hac_cleanup(clear_records) hac_records records = {0};
-    hac_schema schema = {.fields = calloc(HAC_COLUMNS_MAX, sizeof *schema.fields)};
-    uint64_t start;
-    if (schema.fields == NULL)
-        return hac_fail_no_memory(err);
-    hac_status status = hac_records_init(&records, place, (hac_scan){.what = HAC_SCAN_LINES}, err);
-    if (status == HAC_OK)
-        status = hac_source_read_header(&records, NULL, &start, err);
-    if (status == HAC_OK)
-        status = hac_records_begin(&records, start, place->bytes, false, true, err);
-    if (status == HAC_OK)
-        status = note_objects(options, &records, sample, &schema, err);
-    if (status != HAC_OK) {
-        hac_schema_clear(&schema);
-        return status;
-    }
-    *ret = schema;
-    return HAC_OK;
+    return hac_source_line_names(options, place, sample, note_objects, ret, err);
 }
 
 /* ---- the format ---- */
-
-static hac_status open_jsonl(hac_source *source, hac_error *err)
-{
-    json_source *s = source->state;
-    hac_status status =
-        hac_records_init(&source->records, &source->place, (hac_scan){.what = HAC_SCAN_LINES}, err);
-    if (status == HAC_OK)
-        status = hac_source_read_header(&source->records, NULL, &s->data_start, err);
-    return status;
-}
-
-static hac_status begin_jsonl(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
-                              hac_error *err)
-{
-    (void)inside_quotes;
-    uint64_t data_start = ((const json_source *)source->state)->data_start;
-    bool whole = source->place.split || first <= data_start;
-    return hac_records_begin(&source->records, first < data_start ? data_start : first, end, false, whole,
-                             err);
-}
 
 static hac_status next_jsonl(hac_source *source, hac_error *err)
 {
@@ -794,5 +751,7 @@ static hac_status next_jsonl(hac_source *source, hac_error *err)
     return HAC_OK;
 }
 
-const hac_source_format hac_format_jsonl = {
-    .state_bytes = sizeof(json_source), .open = open_jsonl, .begin = begin_jsonl, .next = next_jsonl};
+const hac_source_format hac_format_jsonl = {.state_bytes = sizeof(json_source),
+                                            .open = hac_source_open_lines,
+                                            .begin = hac_source_begin_lines,
+                                            .next = next_jsonl};

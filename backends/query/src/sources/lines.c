@@ -1,8 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads lines, kv and words. */
+/* Reads lines, kv and words; and what all formats share whose records are lines. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "source_parts.h"
+
+/* ---- records that are lines ---- */
+
+hac_status hac_source_open_lines(hac_source *source, hac_error *err)
+{
+    hac_status status =
+        hac_records_init(&source->records, &source->place, (hac_scan){.what = HAC_SCAN_LINES}, err);
+    return status == HAC_OK ? hac_source_read_header(&source->records, NULL, &source->data_start, err)
+                            : status;
+}
+
+hac_status hac_source_begin_lines(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
+                                  hac_error *err)
+{
+    (void)inside_quotes; /* a quote does not hide the end of a line */
+    uint64_t start = source->data_start;
+    return hac_records_begin(&source->records, first < start ? start : first, end, false,
+                             source->place.split || first <= start, err);
+}
+
+static void clear_records(hac_records *records)
+{
+    hac_records_clear(records);
+}
+
+hac_status hac_source_line_names(const hac_source_options *options, const hac_source_place *place,
+                                 uint64_t sample, hac_source_note *note, hac_schema *ret, hac_error *err)
+{
+    hac_cleanup(clear_records) hac_records records = {0};
+    hac_schema schema = {.fields = calloc(HAC_COLUMNS_MAX, sizeof *schema.fields)};
+    uint64_t start;
+    if (schema.fields == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_records_init(&records, place, (hac_scan){.what = HAC_SCAN_LINES}, err);
+    if (status == HAC_OK)
+        status = hac_source_read_header(&records, NULL, &start, err);
+    if (status == HAC_OK)
+        status = hac_records_begin(&records, start, place->bytes, false, true, err);
+    if (status == HAC_OK)
+        status = note(options, &records, sample, &schema, err);
+    if (status != HAC_OK) {
+        hac_schema_clear(&schema);
+        return status;
+    }
+    *ret = schema;
+    return HAC_OK;
+}
+
+/* ---- lines, kv ---- */
 
 static hac_status check_places(const hac_source *source, size_t n, hac_error *err)
 {
@@ -13,39 +64,16 @@ static hac_status check_places(const hac_source *source, size_t n, hac_error *er
     return HAC_OK;
 }
 
-/* ---- lines, kv ---- */
-
-typedef struct lines_source {
-    uint64_t data_start; /* behind the byte order mark */
-} lines_source;
-
 /* Opens a source of lines or words with `n_columns` columns. */
 static hac_status open_text(hac_source *source, size_t n_columns, hac_error *err)
 {
-    lines_source *s = source->state;
     hac_status status = check_places(source, n_columns, err);
-    if (status == HAC_OK)
-        status = hac_records_init(&source->records, &source->place, (hac_scan){.what = HAC_SCAN_LINES}, err);
-    return status == HAC_OK ? hac_source_read_header(&source->records, NULL, &s->data_start, err) : status;
-}
-
-static uint64_t data_start(const hac_source *source)
-{
-    return ((const lines_source *)source->state)->data_start;
+    return status == HAC_OK ? hac_source_open_lines(source, err) : status;
 }
 
 static hac_status open_lines(hac_source *source, hac_error *err)
 {
     return open_text(source, source->query->source.format == HAC_INPUT_KV ? 2 : 1, err);
-}
-
-static hac_status begin_lines(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
-                              hac_error *err)
-{
-    (void)inside_quotes;
-    bool whole = source->place.split || first <= data_start(source);
-    return hac_records_begin(&source->records, first < data_start(source) ? data_start(source) : first, end,
-                             false, whole, err);
 }
 
 static inline hac_string_ref line_of(const hac_records_view *view, size_t i)
@@ -93,7 +121,7 @@ static hac_status next_lines(hac_source *source, hac_error *err)
 }
 
 const hac_source_format hac_format_lines = {
-    .state_bytes = sizeof(lines_source), .open = open_lines, .begin = begin_lines, .next = next_lines};
+    .open = open_lines, .begin = hac_source_begin_lines, .next = next_lines};
 
 /* ---- words ---- */
 
@@ -118,12 +146,12 @@ static hac_status begin_words(hac_source *source, uint64_t first, uint64_t end, 
     hac_records *words = &source->records;
     uint8_t before = ' ';
     hac_status status = HAC_OK;
-    first = first < data_start(source) ? data_start(source) : first;
+    first = first < source->data_start ? source->data_start : first;
     words->end = end < source->place.bytes ? end : source->place.bytes;
     words->through = first >= words->end;
     words->first = words->scanned = words->index.n_marks = 0;
     hac_window_seek(&words->window, first);
-    if (first > data_start(source) && !words->through)
+    if (first > source->data_start && !words->through)
         status = hac_place_read(&source->place, first - 1, &before, 1, err);
     words->skipping = !is_separator(before);
     words->scan.inside = words->skipping;
@@ -235,5 +263,4 @@ static hac_status next_words(hac_source *source, hac_error *err)
     return HAC_NOT_FOUND;
 }
 
-const hac_source_format hac_format_words = {
-    .state_bytes = sizeof(lines_source), .open = open_words, .begin = begin_words, .next = next_words};
+const hac_source_format hac_format_words = {.open = open_words, .begin = begin_words, .next = next_words};

@@ -44,9 +44,8 @@ enum {
 };
 
 typedef struct log_source {
-    uint64_t data_start; /* behind the byte order mark */
-    int64_t now;         /* days since 1970: times of RFC 3164 have no year */
-    char *texts;         /* HAC_BATCH_ROWS × ROW_TEXT */
+    int64_t now; /* days since 1970: times of RFC 3164 have no year */
+    char *texts; /* HAC_BATCH_ROWS × ROW_TEXT */
 } log_source;
 
 typedef struct log_field {
@@ -90,8 +89,7 @@ static bool take_word(log_line *l, size_t field)
     return true;
 }
 
-/* ---- clf ------------------------------------------------------------------------------------------------
- * */
+/* ---- clf ---- */
 
 /* 10/Oct/2000:13:55:36 -0700 becomes 2000-10-10 13:55:36 -0700. */
 static bool clf_time(log_line *l, const uint8_t *at, size_t bytes)
@@ -173,8 +171,7 @@ static bool parse_clf(log_line *l)
     return true;
 }
 
-/* ---- syslog ---------------------------------------------------------------------------------------------
- * */
+/* ---- syslog ---- */
 
 /* <165>: facility × 8 + severity */
 static bool take_priority(log_line *l)
@@ -327,8 +324,7 @@ static bool parse_syslog(log_line *l)
     return true;
 }
 
-/* ---- the format -----------------------------------------------------------------------------------------
- * */
+/* ---- the format ---- */
 
 static hac_status open_log(hac_source *source, hac_error *err)
 {
@@ -342,23 +338,12 @@ static hac_status open_log(hac_source *source, hac_error *err)
     s->texts = malloc(HAC_BATCH_ROWS * ROW_TEXT);
     if (s->texts == NULL)
         return hac_fail_no_memory(err);
-    hac_status status =
-        hac_records_init(&source->records, &source->place, (hac_scan){.what = HAC_SCAN_LINES}, err);
-    return status == HAC_OK ? hac_source_read_header(&source->records, NULL, &s->data_start, err) : status;
+    return hac_source_open_lines(source, err);
 }
 
 static void close_log(hac_source *source)
 {
     free(((log_source *)source->state)->texts);
-}
-
-static hac_status begin_log(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
-                            hac_error *err)
-{
-    (void)inside_quotes;
-    uint64_t start = ((const log_source *)source->state)->data_start;
-    return hac_records_begin(&source->records, first < start ? start : first, end, false,
-                             source->place.split || first <= start, err);
 }
 
 static void set_row(hac_source *source, const log_line *l, const uint8_t *data, size_t row)
@@ -416,6 +401,6 @@ static hac_status next_log(hac_source *source, hac_error *err)
 
 const hac_source_format hac_format_log_lines = {.state_bytes = sizeof(log_source),
                                                 .open = open_log,
-                                                .begin = begin_log,
+                                                .begin = hac_source_begin_lines,
                                                 .next = next_log,
                                                 .close = close_log};

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* logfmt: pairs of a key and a value in each line, `level=info msg="it \"works\"" took=1.5`. Columns are
  * found by their key. A key without a value is empty; of a key that comes twice, the last one counts. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "log_text.h"
 #include "source_parts.h"
-
-typedef struct logfmt_source {
-    uint64_t data_start;
-} logfmt_source;
 
 typedef struct logfmt_pair {
     const uint8_t *key;
     uint8_t *value;
     size_t key_bytes, value_bytes;
 } logfmt_pair;
+
+/* Whether a key or a bare value goes on. */
+static bool in_word(const hac_log_text *l)
+{
+    return l->at != l->end && *l->at > ' ';
+}
 
 /* The next pair. False: the line has no more, or a problem. */
 static bool next_pair(hac_log_text *l, logfmt_pair *ret)
@@ -26,7 +26,7 @@ static bool next_pair(hac_log_text *l, logfmt_pair *ret)
     if (l->at == l->end)
         return false;
     *ret = (logfmt_pair){.key = l->at};
-    while (l->at<l->end && * l->at> ' ' && *l->at != '=' && *l->at != '"')
+    while (in_word(l) && *l->at != '=' && *l->at != '"')
         l->at++;
     ret->key_bytes = (size_t)(l->at - ret->key);
     ret->value = l->at;
@@ -40,9 +40,9 @@ static bool next_pair(hac_log_text *l, logfmt_pair *ret)
     if (l->at < l->end && *l->at == '"') {
         if (!hac_log_quoted(l, &ret->value, &ret->value_bytes))
             return false;
-        return l->at == l->end || *l->at <= ' ' || hac_log_problem(l, "expected a blank behind the quote");
+        return !in_word(l) || hac_log_problem(l, "expected a blank behind the quote");
     }
-    while (l->at<l->end && * l->at> ' ')
+    while (in_word(l))
         l->at++;
     ret->value_bytes = (size_t)(l->at - ret->value);
     return true;
@@ -107,28 +107,10 @@ static hac_status next_logfmt(hac_source *source, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status open_logfmt(hac_source *source, hac_error *err)
-{
-    logfmt_source *s = source->state;
-    hac_status status =
-        hac_records_init(&source->records, &source->place, (hac_scan){.what = HAC_SCAN_LINES}, err);
-    return status == HAC_OK ? hac_source_read_header(&source->records, NULL, &s->data_start, err) : status;
-}
-
-static hac_status begin_logfmt(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
-                               hac_error *err)
-{
-    (void)inside_quotes;
-    uint64_t start = ((const logfmt_source *)source->state)->data_start;
-    return hac_records_begin(&source->records, first < start ? start : first, end, false,
-                             source->place.split || first <= start, err);
-}
-
 const hac_source_format hac_format_logfmt = {
-    .state_bytes = sizeof(logfmt_source), .open = open_logfmt, .begin = begin_logfmt, .next = next_logfmt};
+    .open = hac_source_open_lines, .begin = hac_source_begin_lines, .next = next_logfmt};
 
-/* ---- names ----------------------------------------------------------------------------------------------
- * */
+/* ---- names ---- */
 
 static bool note_key(hac_log_text *l, const logfmt_pair *p, hac_schema *schema)
 {
@@ -168,30 +150,8 @@ static hac_status note_lines(const hac_source_options *options, hac_records *rec
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
-static void clear_records(hac_records *records)
-{
-    hac_records_clear(records);
-}
-
 hac_status hac_logfmt_names(const hac_source_options *options, const hac_source_place *place, uint64_t sample,
                             hac_schema *ret, hac_error *err)
 {
-    hac_cleanup(clear_records) hac_records records = {0};
-    hac_schema schema = {.fields = calloc(HAC_COLUMNS_MAX, sizeof *schema.fields)};
-    uint64_t start;
-    if (schema.fields == NULL)
-        return hac_fail_no_memory(err);
-    hac_status status = hac_records_init(&records, place, (hac_scan){.what = HAC_SCAN_LINES}, err);
-    if (status == HAC_OK)
-        status = hac_source_read_header(&records, NULL, &start, err);
-    if (status == HAC_OK)
-        status = hac_records_begin(&records, start, place->bytes, false, true, err);
-    if (status == HAC_OK)
-        status = note_lines(options, &records, sample, &schema, err);
-    if (status != HAC_OK) {
-        hac_schema_clear(&schema);
-        return status;
-    }
-    *ret = schema;
-    return HAC_OK;
+    return hac_source_line_names(options, place, sample, note_lines, ret, err);
 }

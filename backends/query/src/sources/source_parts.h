@@ -75,6 +75,7 @@ struct hac_source {
     uint64_t late_at; /* position of the record in error */
 
     hac_records records; /* text; binary formats use its window only */
+    uint64_t data_start; /* text: behind the byte order mark and the header */
     uint64_t next, end;  /* binary formats: bytes not read yet; table: rows */
     bool filtered;       /* hac_source_filtered */
     void *state;         /* of the format */
@@ -104,6 +105,11 @@ static inline void hac_source_null(hac_source_column *column, size_t row)
  * where a record does: always true for splits, and for sources with a single chunk. */
 hac_status hac_source_begin_whole(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
                                   hac_error *err);
+
+/* The functions `open` and `begin` for formats whose records are lines, whatever the lines hold. */
+HAC_MUST_USE hac_status hac_source_open_lines(hac_source *source, hac_error *err);
+HAC_MUST_USE hac_status hac_source_begin_lines(hac_source *source, uint64_t first, uint64_t end,
+                                               bool inside_quotes, hac_error *err);
 
 /* Reports a record that cannot be read. `column` is the name of the column in error, or NULL. True: the
  * record is counted and skipped. False: the reader stops; the error is reported after the rows before it,
@@ -144,6 +150,13 @@ hac_status hac_source_read_header(hac_records *records, hac_records_view *ret, u
 hac_scan hac_delimited_scan(const hac_source_options *options);
 hac_string_ref hac_delimited_field(const hac_source_options *options, const hac_records_view *view,
                                    uint32_t ordinal, size_t field, size_t n_fields, bool *ret_null);
+/* Adds the columns of the next `sample` records to the schema, which has room for HAC_COLUMNS_MAX. */
+typedef hac_status hac_source_note(const hac_source_options *options, hac_records *records, uint64_t sample,
+                                   hac_schema *schema, hac_error *err);
+/* The columns of the first `sample` lines of a source, as `note` finds them. */
+HAC_MUST_USE hac_status hac_source_line_names(const hac_source_options *options,
+                                              const hac_source_place *place, uint64_t sample,
+                                              hac_source_note *note, hac_schema *ret, hac_error *err);
 /* The names in the first `sample` objects of a jsonl source, in order of appearance, as string columns.
  * HAC_FAILED: a line is not an object (unless skip_errors), a value is an object or array, there is no name,
  * or there are too many. */
