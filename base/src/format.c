@@ -60,7 +60,7 @@ const hac_format_info hac_formats[HAC_INPUT_END] = {
                        .records = HAC_RECORDS_LINE,
                        .columns = "host:string,ident:string,user:string,time:timestamp,request:string,"
                                   "method:string,path:string,protocol:string,status:i32,bytes:i64,"
-                                  "referer:string,agent:string,rest:string",
+                                  "referer:string,agent:string,rest:string,vhost:string",
                        .short_record = 64},
     [HAC_INPUT_LOGFMT] = {.name = "logfmt",
                           .text = true,

@@ -56,11 +56,12 @@ class Logs(SharedMachineTest):
             if i % 3:
                 line += f" {quoted(referer)} {quoted(agent)}"
             rest = "0.123 \"x y\"" if i % 9 == 1 and i % 3 else None
-            lines.append(line + (" " + rest if rest else ""))
+            vhost = dice.choice(("a.example:80", "10.1.2.3:8080", "[::1]:443", "x:1")) if i % 5 == 2 else None
+            lines.append((vhost + " " if vhost else "") + line + (" " + rest if rest else ""))
             parts = request.split(" ", 1)[0], request.split(" ", 1)[-1].rsplit(" ", 1)[0], "HTTP/1.1"
             parts = parts if i % 7 else (None, None, None)
             wanted.append((host, None, nothing(user), in_utc(when), None if request == "-" else request, *parts, str(status), nothing(str(size)),
-                           nothing(referer) if i % 3 else None, (None if agent == "-" else agent) if i % 3 else None, rest))
+                           nothing(referer) if i % 3 else None, (None if agent == "-" else agent) if i % 3 else None, rest, vhost))
         Path(self.m.path("access.log")).write_text("\n".join(lines) + "\n")
         got = self.rows("access.log", "--parse", "clf")
         for line, g, w in zip(lines, got, wanted, strict=True):
@@ -116,10 +117,24 @@ class Logs(SharedMachineTest):
         for line, g, w in zip(lines, self.rows("messages", "--parse", "syslog"), wanted, strict=True):
             self.assertEqual(g, w, line)
 
+    def broken(self, form, line, good, bad):
+        """Each bad text in the line makes a bad record, also among good ones."""
+        for text in bad:
+            Path(self.m.path("broken.log")).write_text("".join(line % t + "\n" for t in (*good, text, *good)))
+            self.m.bad(1, "query", "broken.log", "--parse", form, "--select", "time, host, message" if form == "syslog" else "time, host, user",
+                       says=f"line {len(good) + 1}: byte")
+            self.assertEqual(self.rows("broken.log", "--parse", form, "--on-error", "skip", "--select", "count(time)"), [(str(2 * len(good)),)], text)
+
     def test_errors(self):
         Path(self.m.path("bad.log")).write_text('1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.0" 200 5\nnot a log\n')
         self.m.bad(1, "query", "bad.log", "--parse", "clf", "--select", "count(status)", says="line 2: byte")
         self.assertEqual(self.rows("bad.log", "--parse", "clf", "--on-error", "skip", "--select", "count(status)"), [("1",)])
+        self.broken("clf", '1.2.3.4 - - [%s -0700] "GET / HTTP/1.0" 200 5', ("10/Oct/2000:13:55:36", "02/Jan/1999:00:00:00"),
+                    ("10/Oct/2000:13:55\0 36", "10/Oct/2000:13:5", "1\0/Oct/2000:13:55:36", "10/Okt/2000:13:55:36", "10/Oct/2000:13:55:3x", "/</Oct/2000:13:55:36"))
+        self.broken("syslog", "%s host app: message", ("Oct  2 22:14:15", "Oct 12 22:14:15"),
+                    ("Oct /< 22:14:15", "Oct  0 22:14:15", "Oct 1  22:14:15", "Oct 41 22:14:15", "Oct 12 22:14\0:5", "Oct 12 22-14-15"))
+        self.broken("clf", '%s - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.0" 200 5', ("1.2.3.4", "a.example:80 1.2.3.4", "1.2.3.4:5678"),
+                    ("a.example 1.2.3.4", "::1:80 1.2.3.4"))
         self.m.bad(2, "query", "bad.log", "--parse", "clf", "--schema", "a:i64", "--select", "a", says="clf has its own column")
         self.m.bad(2, "query", "bad.log", "--parse", "clf", "--select", "agnt", says="agent")
 

@@ -37,6 +37,22 @@ static void test_clf(void **state)
           "-|-|-|\n-|<8:curl \"x\">|-|\n<1:r>|<1:a>|<7:0.5 \"x\">|\n-|-|<2:17>|\n");
 }
 
+/* Debian's vhost_combined: a host with a port is none, nor is an address of IPv6. */
+static void test_vhost(void **state)
+{
+    (void)state;
+    static const uint16_t places[] = {13, 0, 1, 2};
+    check(HAC_INPUT_CLF, "a:string b:string c:string d:string", places,
+          "h.example:80 " REQUEST
+          " \"-\" \"curl\"\n[::1]:443 h - Jo Doe [10/Oct/2000:13:55:36 -0700] \"\" 1 -\n"
+          "1.2.3.4:5678 - Jo Doe [10/Oct/2000:13:55:36 -0700] \"\" 1 -\n1.2.3.4:56 " REQUEST "\n"
+          "1.2.3.4:5678 - - [10/Oct/2000:13:55:36 -0700] \"\" 1 -\n"
+          "fe80::80 id Jo Doe [10/Oct/2000:13:55:36 -0700] \"\" 1 -\n",
+          "<12:h.example:80>|<7:1.2.3.4>|-|-|\n<9:[::1]:443>|<1:h>|-|<6:Jo Doe>|\n"
+          "-|<12:1.2.3.4:5678>|-|<6:Jo Doe>|\n<10:1.2.3.4:56>|<7:1.2.3.4>|-|-|\n"
+          "-|<12:1.2.3.4:5678>|-|-|\n-|<8:fe80::80>|<2:id>|<6:Jo Doe>|\n");
+}
+
 static void test_syslog(void **state)
 {
     (void)state;
@@ -68,16 +84,27 @@ static void test_broken(void **state)
     (void)state;
     static const struct {
         hac_input_format format;
-        const char *line, *says;
+        const char *line, *says; /* ~ stands for a zero byte */
     } cases[] = {
         {HAC_INPUT_CLF, "x", "error: line 1: byte 2 of the line: expected a blank"},
         {HAC_INPUT_CLF, "h - - [10-Oct-2000] \"\" 1 1", "the time is not written as"},
         {HAC_INPUT_CLF, "h - - [10/Oct/2000:13:55:36 -0700 \"\" 1 1", "the [ of the time is never closed"},
         {HAC_INPUT_CLF, "h - - [10/Oct/2000:13:55:36 -0700] \"a 1 1", "a quote is never closed"},
         {HAC_INPUT_CLF, REQUEST " \"r\"", "expected the referer and the agent"},
+        {HAC_INPUT_CLF, "h - - [10/Oct/2000:13:55~ 36 -0700] \"\" 1 1", "the time is not written as"},
+        {HAC_INPUT_CLF, "h - - [10/Oct/2000:13:55:36~-0700] \"\" 1 1", "is not a"},
+        {HAC_INPUT_CLF, "h - - [1~/Oct/2000:13:55:36 -0700] \"\" 1 1", "the time is not written as"},
+        {HAC_INPUT_CLF, "h - - [10/Oct/20 0:13:55:36 -0700] \"\" 1 1", "the time is not written as"},
+        {HAC_INPUT_CLF, "h " REQUEST, "and nothing else but a virtual host"},
+        {HAC_INPUT_CLF, "::1:80 " REQUEST, "and nothing else but a virtual host"},
         {HAC_INPUT_SYSLOG, "<192>Oct 11 22:14:15 h x", "expected a priority"},
         {HAC_INPUT_SYSLOG, "hello", "expected a time"},
         {HAC_INPUT_SYSLOG, "Oct 41 22:14:15 h x", "expected a day"},
+        {HAC_INPUT_SYSLOG, "Oct  0 22:14:15 h x", "expected a day"},
+        {HAC_INPUT_SYSLOG, "Oct /< 22:14:15 h x", "expected a time"},
+        {HAC_INPUT_SYSLOG, "Oct 1  22:14:15 h x", "expected a time"},
+        {HAC_INPUT_SYSLOG, "Oct 11 22:14~:5 h x", "expected a time"},
+        {HAC_INPUT_SYSLOG, "<1>1 2003-10-11T22:14~:15Z h a p m - x", "is not a time"},
         {HAC_INPUT_SYSLOG, "<1>1 2003-10-11T22:14:15Z h a p m [x", "the structured data are never closed"},
         {HAC_INPUT_LOGFMT, "a=\"b", "a quote is never closed"},
         {HAC_INPUT_LOGFMT, "a=\"b\"c", "expected a blank behind the quote"},
@@ -85,24 +112,27 @@ static void test_broken(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         test_query q;
-        test_query_make(&q, cases[i].format, false, "a:string");
-        hac_autofree char *got = test_read_text(&q.query, cases[i].line);
+        char line[128];
+        test_reading reading = {.data = line, .bytes = strlen(cases[i].line)};
+        for (size_t k = 0; k < reading.bytes; k++)
+            line[k] = cases[i].line[k] == '~' ? '\0' : cases[i].line[k];
+        const char *schema = cases[i].format == HAC_INPUT_LOGFMT ? "a:string" : "a:timestamp";
+        test_query_make(&q, cases[i].format, false, schema);
+        q.positions[0] = cases[i].format == HAC_INPUT_CLF ? 3 : 0;
+        hac_autofree char *got = test_read(&q.query, &reading);
         if (strstr(got, cases[i].says) == NULL)
             fail_msg("%s: %s", cases[i].line, got);
-        test_query_make(&q, cases[i].format, false, "a:string");
         q.query.source.options.skip_errors = 1;
-        hac_autofree char *skipped = test_read_text(&q.query, cases[i].line);
-        assert_null(strstr(skipped, "error:"));
+        hac_autofree char *skipped = test_read(&q.query, &reading);
+        assert_string_equal(skipped, "skipped: 1");
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clf),
-        cmocka_unit_test(test_syslog),
-        cmocka_unit_test(test_logfmt),
-        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_clf),    cmocka_unit_test(test_vhost),  cmocka_unit_test(test_syslog),
+        cmocka_unit_test(test_logfmt), cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "log_text.h"
 #include "source_parts.h"
 
-enum { FIELDS_MAX = 13, ROW_TEXT = 64, TIME_MAX = 48 };
+enum { FIELDS_MAX = 14, ROW_TEXT = 64, TIME_MAX = 48, DATE_BYTES = 11 };
 
 /* Fields, in the order of hac_formats[].columns. */
 enum {
@@ -28,6 +28,7 @@ enum {
     CLF_REFERER,
     CLF_AGENT,
     CLF_REST,
+    CLF_VHOST,
     CLF_FIELDS
 };
 enum {
@@ -89,17 +90,34 @@ static bool take_word(log_line *l, size_t field)
     return true;
 }
 
+/* The number that these digits are; a blank counts as 0. */
+static int number(const uint8_t *at, size_t digits)
+{
+    int value = 0;
+    for (size_t i = 0; i < digits; i++)
+        value = value * 10 + (at[i] == ' ' ? 0 : at[i] - '0');
+    return value;
+}
+
+/* A date, and a time of day that is kept as it is. The year has four digits. */
+static void set_time(log_line *l, size_t field, int year, int month, int day, const uint8_t *clock,
+                     size_t bytes)
+{
+    snprintf(l->made, TIME_MAX, "%04d-%02d-%02d ", year, month, day);
+    memcpy(l->made + DATE_BYTES, clock, bytes);
+    l->fields[field] = (log_field){(uint8_t *)l->made, DATE_BYTES + bytes, true};
+}
+
 /* ---- clf ---- */
 
 /* 10/Oct/2000:13:55:36 -0700 becomes 2000-10-10 13:55:36 -0700. */
 static bool clf_time(log_line *l, const uint8_t *at, size_t bytes)
 {
-    int month = bytes >= 20 && bytes < TIME_MAX - 8 ? hac_log_month((const char *)at + 3) : 0;
-    if (month == 0 || at[2] != '/' || at[6] != '/' || at[11] != ':')
+    bool fits = bytes >= 20 && bytes < TIME_MAX && hac_log_fits(at, "00/xxx/0000:00:00:00");
+    int month = fits ? hac_log_month(at + 3) : 0;
+    if (month == 0)
         return problem(l, "the time is not written as [10/Oct/2000:13:55:36 -0700]");
-    int n = snprintf(l->made, TIME_MAX, "%.4s-%02d-%.2s %.*s", (const char *)at + 7, month, (const char *)at,
-                     (int)bytes - 12, (const char *)at + 12);
-    l->fields[CLF_TIME] = (log_field){(uint8_t *)l->made, n > 0 ? (size_t)n : 0, true};
+    set_time(l, CLF_TIME, number(at + 7, 4), month, number(at, 2), at + 12, bytes - 12);
     return true;
 }
 
@@ -139,12 +157,42 @@ static void split_request(log_line *l)
     set(l, CLF_PROTOCOL, last + 1, (size_t)(end - last) - 1);
 }
 
+/* NAME:80, 1.2.3.4:80 or [::1]:80. The colons of ::1 are no port's. */
+static bool has_port(const uint8_t *at, size_t bytes)
+{
+    const uint8_t *colon = memrchr(at, ':', bytes);
+    if (colon == NULL || colon == at || colon + 1 == at + bytes)
+        return false;
+    for (const uint8_t *digit = colon + 1; digit != at + bytes; digit++)
+        if (*digit < '0' || *digit > '9')
+            return false;
+    return memchr(at, ':', (size_t)(colon - at)) == NULL || (*at == '[' && colon[-1] == ']');
+}
+
+/* Debian's vhost_combined has the virtual host and its port before the host, so that four words or more come
+ * before the time. Where the first word is a host that has a port itself, an ident follows: -. */
+static void take_vhost(log_line *l)
+{
+    uint8_t *from = l->text.at, *end = memmem(from, (size_t)(l->text.end - from), " [", 2);
+    uint8_t *blank = end != NULL ? memchr(from, ' ', (size_t)(end - from)) : NULL;
+    if (blank == NULL || !has_port(from, (size_t)(blank - from)) || memcmp(blank + 1, "- ", 2) == 0)
+        return;
+    uint8_t *second = memchr(blank + 1, ' ', (size_t)(end - blank) - 1);
+    if (second == NULL || memchr(second + 1, ' ', (size_t)(end - second) - 1) == NULL)
+        return;
+    set(l, CLF_VHOST, from, (size_t)(blank - from));
+    l->text.at = blank + 1;
+}
+
 /* The user's name may have blanks: it ends before " [". */
 static bool take_user(log_line *l)
 {
     uint8_t *from = l->text.at, *end = memmem(from, (size_t)(l->text.end - from), " [", 2);
     if (end == NULL || end == from)
         return problem(l, "expected a user and [ before the time");
+    if (memcmp(from, "- ", 2) == 0 && end > from + 1)
+        return problem(l, "expected host, ident and user before the time, and nothing else but a virtual "
+                          "host with its port (vhost_combined)");
     set(l, CLF_USER, from, (size_t)(end - from));
     l->text.at = end;
     return true;
@@ -152,6 +200,7 @@ static bool take_user(log_line *l)
 
 static bool parse_clf(log_line *l)
 {
+    take_vhost(l);
     bool good = take_word(l, CLF_HOST) && take(l, ' ') && take_word(l, CLF_IDENT) && take(l, ' ') &&
                 take_user(l) && take(l, ' ') && take_bracketed_time(l) && take(l, ' ') &&
                 take_quoted(l, CLF_REQUEST) && take(l, ' ') && take_word(l, CLF_STATUS) && take(l, ' ') &&
@@ -270,16 +319,16 @@ static int64_t year_of(int month, int day, int64_t now)
 /* Oct 11 22:14:15, whose day may have a blank in place of a 0. */
 static bool take_short_time(log_line *l)
 {
-    const char *at = (const char *)l->text.at;
-    int month = l->text.end - l->text.at >= 15 ? hac_log_month(at) : 0;
-    if (month == 0 || at[3] != ' ' || at[6] != ' ')
+    const uint8_t *at = l->text.at;
+    bool fits = l->text.end - at >= 15 &&
+                (hac_log_fits(at, "xxx 00 00:00:00") || hac_log_fits(at, "xxx  0 00:00:00"));
+    int month = fits ? hac_log_month(at) : 0;
+    if (month == 0)
         return problem(l, "expected a time: Oct 11 22:14:15, or 2003-10-11T22:14:15Z");
-    int day = (at[4] == ' ' ? 0 : (at[4] - '0') * 10) + (at[5] - '0');
+    int day = number(at + 4, 2);
     if (day < 1 || day > 31)
         return problem(l, "expected a day of the month");
-    int n = snprintf(l->made, TIME_MAX, "%04d-%02d-%02d %.8s", (int)year_of(month, day, l->now), month, day,
-                     at + 7);
-    l->fields[SYS_TIME] = (log_field){(uint8_t *)l->made, n > 0 ? (size_t)n : 0, true};
+    set_time(l, SYS_TIME, (int)year_of(month, day, l->now), month, day, at + 7, 8);
     l->text.at += 15;
     return true;
 }

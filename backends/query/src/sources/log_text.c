@@ -66,7 +66,15 @@ bool hac_log_quoted(hac_log_text *text, uint8_t **ret, size_t *ret_bytes)
     return true;
 }
 
-int hac_log_month(const char *name)
+bool hac_log_fits(const uint8_t *at, const char *form)
+{
+    for (; *form != '\0'; at++, form++)
+        if (*form == '0' ? *at < '0' || *at > '9' : *form != 'x' && *at != (uint8_t)*form)
+            return false;
+    return true;
+}
+
+int hac_log_month(const uint8_t *name)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     for (int i = 0; i < 12; i++)
