@@ -459,7 +459,7 @@ class JsonDocuments(SharedMachineTest):
                 out = self.m.good("-q", "parquet", "query", name, "--select", "sum(id) as s, max(t) + 1 as d")
                 self.assertEqual(out, b"s,d\n36,2020-01-10\n")
         self.assertEqual(self.m.good("mapreduce", self.put("none.json", "[]"), "--schema", "a:i64", "--select", "count() as n"), b"n\n0\n")
-        self.m.bad(1, "parquet", "query", "none.json", "--select", "count() as n", says="no object to infer")
+        self.m.bad(1, "parquet", "query", "none.json", "--select", "count() as n", says="no record to infer")
 
     def test_errors_name_line_and_column(self):
         cases = {'[\n  {"a": 1},\n  {"a": 2,}\n]\n': "e.json: line 3, column 11: expected a name in quotes",

@@ -531,7 +531,7 @@ class Errors(Case, SharedMachineTest):
         self.m.bad(2, "splice", name, "--schema", SCHEMA, "--where", "nonsense > 1", "--select", "city", says="nonsense")
         self.m.bad(2, "splice", name, "--schema", "missing:i64", "--select", "missing", says="missing")
         self.m.bad(2, "splice", name, "--schema", SCHEMA, "--select", "city +", says="--select")
-        self.m.bad(1, "splice", "-", "--parse", "jsonl", "--select", "x", says="no object to infer columns from", data=b"")
+        self.m.bad(1, "splice", "-", "--parse", "jsonl", "--select", "x", says="no record to infer columns from", data=b"")
         self.m.bad(1, "splice", name, "gone.csv", "--schema", SCHEMA, "--select", "city", says="gone.csv")
         self.m.bad(4, "splice", name, "--schema", SCHEMA, "--select", "city", "--memory", "1KiB", says="this query needs about ")
 
