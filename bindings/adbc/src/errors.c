@@ -95,6 +95,7 @@ AdbcStatusCode hac_adbc_refuse(struct AdbcError *error, AdbcStatusCode code, con
     char message[HAC_ERROR_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): a false alarm, va_start is above */
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
     bool unsupported = code == ADBC_STATUS_NOT_IMPLEMENTED;

@@ -369,7 +369,7 @@ static hac_node *cast(hac_parser *p, size_t at, bool try_cast)
 /* From `at` on. */
 static hac_node *at_time_zone(hac_parser *p, size_t at, hac_node *value)
 {
-    if (!advance(p) || !advance(p) || !expect_word(p, "zone", "'zone'"))
+    if (!advance(p) || !expect_word(p, "time", "'time'") || !expect_word(p, "zone", "'zone'"))
         return NULL;
     hac_node *zone =
         p->token.kind == HAC_TOKEN_STRING ? string(p) : unexpected(p, "a zone such as 'Europe/Berlin'");
@@ -413,7 +413,7 @@ static hac_node *filtered(hac_parser *p, hac_node *node)
     hac_token next = peek(p);
     if (node == NULL || !is_word(p, "filter") || !hac_token_is_symbol(&next, "("))
         return node;
-    if (!advance(p) || !advance(p) || !expect_word(p, "where", "'where' and a condition"))
+    if (!advance(p) || !expect_symbol(p, "(", "'('") || !expect_word(p, "where", "'where' and a condition"))
         return NULL;
     hac_node *condition = parse(p, OR);
     if (condition == NULL || !expect_symbol(p, ")", "')' behind the condition"))

@@ -28,8 +28,9 @@ static void escapes_what_a_terminal_obeys(void **state)
     check_shown("größer 漢字 🙂", 20, "größer 漢字 🙂");
     check_shown("a\nb\rc\td", 7, "a\\nb\\rc\\td");
     check_shown("\0\x1b[31m\x7f", 7, "\\x00\\x1b[31m\\x7f");
-    check_shown("\xc2\x9b", 2, "\\x9b");       /* CSI as one character of C1 */
-    check_shown("\xe2\x80\xae", 3, "\\u202e"); /* right-to-left override */
+    check_shown("\xc2\x9b", 2, "\\x9b");                             /* CSI as one character of C1 */
+    const char override[] = {(char)0xe2, (char)0x80, (char)0xae, 0}; /* right to left */
+    check_shown(override, 3, "\\u202e");
     check_shown("\xe2\x80\x8b\xef\xbb\xbf", 6, "\\u200b\\ufeff");
     check_shown("\xf3\xa0\x80\x81", 4, "\\Ue0001");
     check_shown("\xff\xc3", 2, "\\xff\\xc3");          /* no UTF-8; a sequence that is cut */
