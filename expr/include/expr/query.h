@@ -19,6 +19,7 @@
 #include "expr/schema.h"
 
 #define HAC_QUERY_KEYS_MAX   64
+#define HAC_ORDER_MAX        64 /* items of the order */
 #define HAC_QUERY_NO_OUTPUT  UINT16_MAX
 #define HAC_RECORD_BYTES_MAX (HAC_COLUMNS_MAX * 16) /* of a fixed-width record */
 

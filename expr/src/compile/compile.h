@@ -9,8 +9,6 @@
 #include "expr/query.h"
 #include "language/check.h"
 
-#define HAC_ORDER_MAX 64
-
 typedef struct hac_output_column {
     hac_node *node;
     const char *name; /* "": a hidden column */

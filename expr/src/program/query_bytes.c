@@ -354,7 +354,7 @@ static bool take_groups(query_reader *r, hac_query *query)
 
 static bool take_order(query_reader *r, hac_query *query)
 {
-    size_t n = take_count(r, HAC_PROGRAM_OUTPUTS_MAX);
+    size_t n = take_count(r, HAC_ORDER_MAX);
     query->order = zeroed(r, n, sizeof *query->order);
     if (query->order == NULL)
         return false;

@@ -180,6 +180,18 @@ static void swap(void *a, void *b)
     memcpy(b, &t, sizeof t);
 }
 
+/* An order of n times the query's first item. */
+static void repeat_order(hac_query *q, size_t n)
+{
+    hac_order_item *order = malloc(n * sizeof *order);
+    assert_non_null(order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = q->order[0];
+    free(q->order);
+    q->order = order;
+    q->n_order = n;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): one line a reference */
 static void test_cross_references(void **state)
 {
@@ -205,6 +217,8 @@ static void test_cross_references(void **state)
     REFUSED(0, q->aggregates = true);
     REFUSED(0, q->n_keys = 1);
     REFUSED(1, q->order[1].column = (uint16_t)q->outputs.n_fields);
+    REFUSED(1, repeat_order(q, HAC_ORDER_MAX + 1));
+    REFUSED(1, repeat_order(q, HAC_PROGRAM_OUTPUTS_MAX));
     REFUSED(1, swap(&q->filter, &q->rows));
     REFUSED(3, swap(&q->finals, &q->rows));
     REFUSED(3, q->aggregates = false);
@@ -229,6 +243,21 @@ static void test_cross_references(void **state)
     REFUSED(5, q->aggregate[2].low = hac_constant_real(-0.5));
     REFUSED(5, q->aggregate[2].high = hac_constant_decimal(1, 0));
     REFUSED(5, q->aggregate[2].high.scale = HAC_DECIMAL_DIGITS_MAX + 1);
+}
+
+/* As many items as the compiler makes at most. */
+static void test_longest_order(void **state)
+{
+    (void)state;
+    hac_query *query = make(1), *again = NULL;
+    hac_text bytes = HAC_TEXT_NONE;
+    repeat_order(query, HAC_ORDER_MAX);
+    write(query, &bytes);
+    assert_int_equal(hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, NULL), HAC_OK);
+    assert_int_equal(again->n_order, HAC_ORDER_MAX);
+    hac_query_free(again);
+    hac_query_free(query);
+    hac_text_clear(&bytes);
 }
 
 static hac_query *make_lengths(void)
@@ -315,10 +344,10 @@ static void test_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_flipped),    cmocka_unit_test(test_cross_references),
-        cmocka_unit_test(test_not_one),    cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_flipped),       cmocka_unit_test(test_cross_references),
+        cmocka_unit_test(test_longest_order), cmocka_unit_test(test_not_one),
+        cmocka_unit_test(test_too_large),     cmocka_unit_test(test_widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

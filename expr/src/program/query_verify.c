@@ -167,6 +167,8 @@ static hac_status verify_outputs(const hac_query *query, hac_error *err)
         (!query->aggregates || query->having >= query->outputs.n_fields ||
          !is(query->outputs.fields[query->having].type, HAC_KIND_BOOL)))
         return wrong(err, "groups chosen by output %u", query->having);
+    if (query->n_order > HAC_ORDER_MAX)
+        return wrong(err, "ordered by %zu items", query->n_order);
     for (size_t i = 0; i < query->n_order; i++)
         if (query->order[i].column >= query->outputs.n_fields)
             return wrong(err, "ordered by output %u", query->order[i].column);

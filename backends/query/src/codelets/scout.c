@@ -223,6 +223,8 @@ hac_status hac_scout_run(const hac_query_task *task, uint64_t first, uint64_t co
     bool cuts = false;
     if (!hac_query_wants_first(task->query) || task->place.parquet == NULL || count == 0)
         return HAC_OK;
+    if (task->query->n_order >= HAC_PROGRAM_OUTPUTS_MAX) /* the row's number is one output more */
+        return HAC_OK;
     hac_status status = make_query(&j, err);
     if (status == HAC_OK && pays(&j)) {
         j.scouting = *task;
