@@ -113,6 +113,27 @@ class Answers(SharedMachineTest):
         self.assertEqual(query["parquet"]["row_groups_answered_by_statistics"], 10)
         self.assertEqual(query["rows_read"], self.size)
 
+    def test_predictions(self):
+        """A file whose statistics are missing is read, and a plan says so; what that takes says nothing about a file whose
+        statistics answer."""
+        rows = pyarrow.table({"a": pyarrow.array(range(2_000_000), pyarrow.int64())})
+        for name, there in (("with.parquet", True), ("without.parquet", False)):
+            pyarrow.parquet.write_table(rows, self.m.path(name), row_group_size=100_000, write_statistics=there)
+
+        def ask(name):
+            out = self.m.good("parquet", "query", name, "--select", "min(a) as p, max(a) as q", "--receipt", "receipt").decode()
+            self.assertEqual(out.splitlines()[1], "0,1999999")
+            receipt = json.loads(Path(self.m.path("receipt")).read_text())
+            return receipt["predicted_seconds"], receipt["query"]["parquet"]["row_groups_answered_by_statistics"]
+
+        found, groups = ask("with.parquet")
+        self.assertEqual(groups, 20)
+        for _ in range(8):
+            read, groups = ask("without.parquet")
+            self.assertEqual(groups, 0)
+            self.assertGreater(read, 3 * found)
+        self.assertLess(ask("with.parquet")[0], read / 3)
+
     def test_floats(self):
         """NaNs hide from bounds, and zeros lose their sign: floats are read unless the file says more."""
         pyarrow.parquet.write_table(self.table, self.m.path("a.parquet"), row_group_size=5000)

@@ -120,6 +120,7 @@ typedef enum hac_footer_value {
     HAC_FOOTER_GROUP_ROWS, /* rows of its largest row group */
     HAC_FOOTER_DECODED,    /* uncompressed bytes of the columns that the query reads */
     HAC_FOOTER_STAMP,      /* changes when the file is written to; 0: not known */
+    HAC_FOOTER_ANSWERED,   /* bytes of _DECODED whose row groups' statistics hold all that the query wants */
     HAC_FOOTER_N_VALUES
 } hac_footer_value;
 

@@ -19,6 +19,7 @@ void hac_parquet_footers_take(hac_parquet_footers *reading, size_t source, const
     uint64_t group = bounded(value(done, HAC_FOOTER_GROUP_ROWS));
     reading->rows[source] = bounded(value(done, HAC_FOOTER_ROWS));
     reading->decoded[source] = bounded(value(done, HAC_FOOTER_DECODED));
+    reading->answered[source] = bounded(value(done, HAC_FOOTER_ANSWERED));
     reading->stamps[source] = value(done, HAC_FOOTER_STAMP);
     reading->counted[source] = true;
     reading->group_rows = group > reading->group_rows ? group : reading->group_rows;
@@ -31,11 +32,12 @@ bool hac_parquet_footers_apply(const hac_parquet_footers *reading, hac_query_spe
             return false;
     spec->in_rows = true;
     spec->group_rows = reading->group_rows;
-    spec->bytes = 0;
+    spec->bytes = spec->answered = 0;
     for (size_t i = 0; i < spec->n_sources; i++) {
         spec->sources[i] = reading->rows[i];
         spec->stamps[i] = reading->stamps[i];
         spec->bytes += reading->decoded[i];
+        spec->answered += reading->answered[i];
     }
     return true;
 }

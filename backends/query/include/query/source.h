@@ -147,6 +147,8 @@ void hac_source_want(hac_source *source, const uint64_t *numbers, size_t n);
  * statistics): wants[i] for column i of the query, HAC_WANTS_… bits (expr/query_facts.h). Call it before the
  * first batch. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_source_answer(hac_source *source, const uint8_t *wants, hac_error *err);
+/* Whether the source leaves out the rows of this row group, after hac_source_answer. */
+bool hac_source_is_answered(const hac_source *source, size_t group);
 /* After the last batch of a chunk: the results of the next rows that were left out. *ret has two rows, with
  * the smallest and the largest value of each column that is wanted, or null if there is none. *ret_rows is
  * the number of rows, ret_nulls[i] the number of nulls of column i. HAC_NOT_FOUND: there are no more. */

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "chunk_rows.h"
+#include "expr/query_facts.h"
 #include "query/codelets.h"
 #include "query/finish.h"
 #include "query/group_table.h"
@@ -21,6 +22,37 @@
 static uint64_t decoded_bytes(const hac_parquet_chunk *chunk)
 {
     return chunk->uncompressed > chunk->bytes ? chunk->uncompressed : chunk->bytes;
+}
+
+/* The source that says which row groups are answered; NULL: none are. A source that cannot be opened fails
+ * the tasks that read it, which say what is wrong. */
+static hac_source *open_answering(const hac_query_task *t)
+{
+    uint8_t wants[HAC_COLUMNS_MAX];
+    hac_source *source = NULL;
+    if (!hac_query_statistics_answer(t->query, wants) ||
+        hac_source_open(t->query, &t->place, NULL, &source, NULL) != HAC_OK)
+        return NULL;
+    if (hac_source_answer(source, wants, NULL) == HAC_OK)
+        return source;
+    hac_source_free(source);
+    return NULL;
+}
+
+static void count_bytes(const hac_query_task *t, uint64_t first, uint64_t end, uint64_t *values)
+{
+    hac_source *source = open_answering(t);
+    for (size_t i = 0; i < t->query->columns.n_fields; i++) {
+        const hac_field *field = &t->query->columns.fields[i];
+        int leaf = hac_parquet_find(t->parquet, field->name, strlen(field->name));
+        for (uint64_t g = first; leaf >= 0 && g < end; g++) {
+            uint64_t bytes = decoded_bytes(&t->parquet->groups[g].chunks[leaf]);
+            values[HAC_FOOTER_DECODED] += bytes;
+            if (source != NULL && hac_source_is_answered(source, g))
+                values[HAC_FOOTER_ANSWERED] += bytes;
+        }
+    }
+    hac_source_free(source);
 }
 
 /* Figures of a parquet source for the planner. */
@@ -39,12 +71,7 @@ static void count_rows(const hac_query_task *t, uint64_t *values)
         if (rows > values[HAC_FOOTER_GROUP_ROWS])
             values[HAC_FOOTER_GROUP_ROWS] = rows;
     }
-    for (size_t i = 0; i < t->query->columns.n_fields; i++) {
-        const hac_field *field = &t->query->columns.fields[i];
-        int leaf = hac_parquet_find(file, field->name, strlen(field->name));
-        for (uint64_t g = options->first_row_group; leaf >= 0 && g < end; g++)
-            values[HAC_FOOTER_DECODED] += decoded_bytes(&file->groups[g].chunks[leaf]);
-    }
+    count_bytes(t, options->first_row_group, end, values);
 }
 
 hac_status hac_query_check_footer(const hac_device_facts *facts, const hac_task *task, hac_error *err)

@@ -89,13 +89,14 @@ hac_status hac_parquet_let_answer(hac_source *source, const uint8_t *wants, hac_
     return HAC_OK;
 }
 
-/* Whether the statistics of the current row group hold all that is wanted. */
-bool hac_parquet_is_answered(const hac_source *source)
+bool hac_parquet_is_answered(const hac_source *source, size_t group)
 {
     const parquet_source *p = source->state;
     hac_parquet_answer answer;
+    if (p->wants == NULL)
+        return false;
     for (size_t i = 0; i < source->n_columns; i++)
-        if (!hac_parquet_answers(p->file, p->group, p->readers[i].leaf, asked_of(p->wants[i]), &answer))
+        if (!hac_parquet_answers(p->file, group, p->readers[i].leaf, asked_of(p->wants[i]), &answer))
             return false;
     return true;
 }

@@ -242,7 +242,7 @@ static hac_status begin_group(hac_source *source, hac_error *err)
     p->range = 0;
     if (p->wanted != NULL)
         return find_wanted(p, err);
-    if (p->wants != NULL && hac_parquet_is_answered(source))
+    if (hac_parquet_is_answered(source, p->group))
         return hac_parquet_note_answer(p, err);
     hac_status status = hac_parquet_prune(p->file, p->group, &p->found, p->leaves, &p->ranges, &pruned, err);
     if (status != HAC_OK || p->row != group->first_row)
@@ -706,6 +706,7 @@ const hac_source_format hac_format_parquet = {.state_bytes = sizeof(parquet_sour
                                               .take_rows = take_parquet_rows,
                                               .reads = parquet_reads,
                                               .answer = hac_parquet_let_answer,
+                                              .is_answered = hac_parquet_is_answered,
                                               .next_answer = hac_parquet_next_answer,
                                               .may_cut = hac_parquet_may_cut,
                                               .rank = hac_parquet_source_rank,

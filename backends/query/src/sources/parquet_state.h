@@ -85,12 +85,12 @@ hac_status hac_parquet_set_cut(hac_source *source, const hac_source_cut *cut, ha
 /* Removes the cut. */
 void hac_parquet_leave_cut(parquet_source *p);
 
-/* As hac_source_answer and hac_source_next_answer. */
+/* As hac_source_answer, hac_source_is_answered and hac_source_next_answer. */
 hac_status hac_parquet_let_answer(hac_source *source, const uint8_t *wants, hac_error *err);
+bool hac_parquet_is_answered(const hac_source *source, size_t group);
 bool hac_parquet_next_answer(hac_source *source, uint64_t *ret_rows, uint64_t *ret_nulls);
-/* Whether the statistics of the current row group hold all that is wanted; leaves out its rows, for which the
- * chunk that has the first of them gives the answer. */
-bool hac_parquet_is_answered(const hac_source *source);
+/* Leaves out the rows of the current row group, for which the chunk that has the first of them gives the
+ * answer. */
 HAC_MUST_USE hac_status hac_parquet_note_answer(parquet_source *p, hac_error *err);
 
 #endif

@@ -230,6 +230,11 @@ hac_status hac_source_answer(hac_source *source, const uint8_t *wants, hac_error
     return source->format->answer != NULL ? source->format->answer(source, wants, err) : HAC_OK;
 }
 
+bool hac_source_is_answered(const hac_source *source, size_t group)
+{
+    return source->format->is_answered != NULL && source->format->is_answered(source, group);
+}
+
 hac_status hac_source_next_answer(hac_source *source, hac_batch *ret, uint64_t *ret_rows, uint64_t *ret_nulls)
 {
     clear_batch(source);

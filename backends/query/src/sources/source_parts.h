@@ -47,8 +47,10 @@ typedef struct hac_source_format {
     hac_status (*set_cut)(hac_source *source, const hac_source_cut *cut, hac_error *err);
     /* As hac_source_want. NULL: the format does not number rows. */
     void (*want)(hac_source *source, const uint64_t *numbers, size_t n);
-    /* As hac_source_answer, and hac_source_next_answer into the columns. NULL: the source has no answers. */
+    /* As hac_source_answer, hac_source_is_answered, and hac_source_next_answer into the columns. NULL: the
+     * source has no answers. */
     hac_status (*answer)(hac_source *source, const uint8_t *wants, hac_error *err);
+    bool (*is_answered)(const hac_source *source, size_t group);
     bool (*next_answer)(hac_source *source, uint64_t *ret_rows, uint64_t *ret_nulls);
     /* Adds what this format counts; may be NULL. */
     void (*counters)(const hac_source *source, hac_source_counters *counters);

@@ -94,6 +94,8 @@ typedef struct hac_query_spec {
     /* parquet: rows of the largest row group. A chunk is a number of whole row groups, or a part of one. 0:
      * no row groups. */
     uint64_t group_rows;
+    /* parquet, in rows: the part of `bytes` that lies in row groups whose statistics hold the answer. */
+    uint64_t answered;
     const char *format; /* "csv", "words" …; part of the names of models; static */
 
     /* Figures from the client, which compiled the query. */
@@ -215,7 +217,8 @@ uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions);
 
 /*
  * Whether a piece that ended well did all the work that its task's units say; else its time says nothing of
- * them: rows up to a limit are a small part of the input, and what outgrows its region or result stops there.
+ * them: rows up to a limit are a small part of the input, what outgrows its region or result stops there, and
+ * what statistics answer is not read.
  * `values` are its report's (base/query_layout.h); `result_capacity`: bytes of the result's buffer, 0: it
  * comes in the message.
  */

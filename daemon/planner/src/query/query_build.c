@@ -379,7 +379,7 @@ static hac_status add_source_task(hac_query_building *b, const char *codelet, si
     task->repeatable = true;
     task->uses_descriptor = spec->place == HAC_QUERY_IN_FILES;
     task->descriptor = (uint8_t)source;
-    task->units = (double)spec->bytes * (double)spec->sources[source] / (double)(all > 0 ? all : 1);
+    task->units = (double)hac_query_work(spec) * (double)spec->sources[source] / (double)(all > 0 ? all : 1);
     task->item_count = chunks;
     hac_building_params(b, pass, task);
     HAC_EDIT_PARAMS(hac_query_params, task)->source_bytes = spec->sources[source];
@@ -590,7 +590,7 @@ static hac_status build_whole(hac_query_building *b, hac_error *err)
                           .uses_descriptor = spec->place == HAC_QUERY_IN_FILES,
                           .descriptor = (uint8_t)source,
                           .n_spans = 2,
-                          .units = spec->describes ? 1 : (double)spec->bytes + 1,
+                          .units = spec->describes ? 1 : (double)hac_query_work(spec) + 1,
                           .part = 1,
                           .stage = spec->describes ? "describe" : "query",
                           .item_count = 1};

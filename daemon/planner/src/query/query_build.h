@@ -44,6 +44,12 @@ uint32_t hac_query_threads(const hac_machine *machine, const uint32_t *devices, 
 /* What does most of the work. */
 const char *hac_query_codelet(const hac_query_spec *spec, hac_query_strategy strategy);
 
+/* Whether the statistics of Parquet files hold the answer, as far as is known: tasks then read no rows. */
+bool hac_query_is_answered(const hac_query_spec *spec);
+
+/* Bytes that the query's tasks work on: without those that statistics answer, unless these answer all. */
+uint64_t hac_query_work(const hac_query_spec *spec);
+
 /* What the models of a codelet are kept under: formats differ too much to share one. */
 void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t capacity);
 

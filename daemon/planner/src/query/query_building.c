@@ -7,11 +7,23 @@
 
 #include "base/query_layout.h"
 
+bool hac_query_is_answered(const hac_query_spec *spec)
+{
+    /* Before the footers are read nobody knows; most writers write statistics. */
+    return (spec->flags & HAC_COMPILED_STATISTICS) != 0 && (!spec->in_rows || spec->answered >= spec->bytes);
+}
+
 void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t capacity)
 {
     /* What the statistics of Parquet files answer has little to do with how long reading them takes. */
     const char *kind = spec->format != NULL ? spec->format : "table";
-    snprintf(ret, capacity, "%s.%s", codelet, spec->flags & HAC_COMPILED_STATISTICS ? "statistics" : kind);
+    snprintf(ret, capacity, "%s.%s", codelet, hac_query_is_answered(spec) ? "statistics" : kind);
+}
+
+uint64_t hac_query_work(const hac_query_spec *spec)
+{
+    bool part = !hac_query_is_answered(spec) && spec->answered < spec->bytes;
+    return part ? spec->bytes - spec->answered : spec->bytes;
 }
 
 static void add_device(hac_plan *plan, const hac_machine *machine, uint32_t index, double capability,

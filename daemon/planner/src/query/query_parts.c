@@ -88,11 +88,32 @@ void hac_query_set_parts(hac_plan *plan, uint64_t rows)
     }
 }
 
+/* Whether statistics answered what the plan expects of them. Of a row group in several chunks only the first
+ * one counts an answer, and the others read nothing. */
+static bool as_answered(const hac_query_spec *spec, const uint64_t *reading)
+{
+    if (hac_query_is_answered(spec))
+        return reading[HAC_READ_BYTES] == 0;
+    return reading[HAC_READ_GROUPS_ANSWERED] == 0 && (spec->answered == 0 || reading[HAC_READ_BYTES] > 0);
+}
+
+/* The hac_read_value values of a task that reads the source; NULL: it reports none. */
+static const uint64_t *reading_of(const char *codelet, const uint64_t *values, size_t n_values)
+{
+    bool whole = strcmp(codelet, "query.whole") == 0;
+    size_t first = whole ? HAC_WHOLE_VALUE_READING : HAC_AGGREGATE_VALUE_READ;
+    bool reads = whole || strcmp(codelet, "query.aggregate") == 0;
+    return reads && n_values >= first + HAC_READ_N_VALUES ? values + first : NULL;
+}
+
 bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_capacity,
                        const uint64_t *values, size_t n_values)
 {
     uint64_t second = n_values > 1 ? values[1] : 0;
     const char *name = task->codelet;
+    const uint64_t *reading = reading_of(name, values, n_values);
+    if ((spec->flags & HAC_COMPILED_STATISTICS) != 0 && reading != NULL && !as_answered(spec, reading))
+        return false;
     if (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0)
         return !spec->ends_early;
     if (strcmp(name, "query.merge") == 0)

@@ -116,7 +116,7 @@ static double capability(const query_planning *p, hac_query_strategy strategy, u
 {
     static const char KERNELS[] = "hash.aggregate";
     hac_plan_task task = {
-        .codelet = hac_query_codelet(p->spec, strategy), .units = (double)p->spec->bytes, .part = 1};
+        .codelet = hac_query_codelet(p->spec, strategy), .units = (double)hac_query_work(p->spec), .part = 1};
     if (task.units < 1)
         task.units = 1;
     char model[64], kernels[64];
