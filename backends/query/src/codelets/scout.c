@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scout.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ typedef struct scout_job {
     hac_top_shared top;
     scout_worker *workers;
     chunk_region *regions; /* of the chunks */
+    uint64_t memory;       /* bytes that all regions may take */
+    atomic_uint_fast64_t used;
 } scout_job;
 
 /* ---- whether it pays ---- */
@@ -89,16 +92,28 @@ static hac_status make_query(scout_job *j, hac_error *err)
 
 /* ---- chunks ---- */
 
+/* HAC_NO_MEMORY: also if all regions together would take more than they may. */
+static hac_status enlarge(scout_job *j, chunk_region *region, uint64_t bytes, hac_error *err)
+{
+    free(region->data);
+    region->data = NULL;
+    uint64_t more = bytes - region->bytes, used = atomic_fetch_add(&j->used, more);
+    region->bytes = bytes;
+    if (bytes > j->memory || used > j->memory - more)
+        return hac_fail(err, HAC_NO_MEMORY, "the rows that are scouted need more than %llu bytes of memory",
+                        (unsigned long long)j->memory);
+    region->data = aligned_alloc(64, (bytes + 63) & ~63ull);
+    return region->data != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
 /* Keeps the chunk's first rows: its region is enlarged until they fit. */
-static hac_status keep_rows(hac_chunk_top *top, chunk_region *region, uint64_t chunk, hac_error *err)
+static hac_status keep_rows(scout_job *j, hac_chunk_top *top, chunk_region *region, uint64_t chunk,
+                            hac_error *err)
 {
     hac_rows_writer writer = {.bytes = UINT64_C(4) << 10};
     do {
-        free(region->data);
-        region->bytes = writer.bytes;
-        region->data = writer.bytes > INT64_MAX - 64 ? NULL : aligned_alloc(64, (writer.bytes + 63) & ~63ull);
-        if (region->data == NULL)
-            return hac_fail_no_memory(err);
+        if (enlarge(j, region, writer.bytes, err) != HAC_OK)
+            return HAC_NO_MEMORY;
         hac_rows_begin(&writer, region->data, region->bytes, 0, chunk);
         hac_status status = hac_top_rows_end(&top->rows, &writer, err);
         if (status != HAC_OK)
@@ -121,7 +136,7 @@ static hac_status scout_chunk(void *context, uint64_t item, unsigned thread, hac
     if (status == HAC_OK)
         status = hac_chunk_top_read(&w->top, &j->top, &w->rows, number, err);
     if (status == HAC_OK)
-        status = keep_rows(&w->top, &j->regions[item], number, err);
+        status = keep_rows(j, &w->top, &j->regions[item], number, err);
     hac_chunk_rows_end(&w->rows);
     return status;
 }
@@ -218,7 +233,11 @@ static hac_status may_cut(scout_job *j, bool *ret, hac_error *err)
 hac_status hac_scout_run(const hac_query_task *task, uint64_t first, uint64_t count, hac_scout *ret,
                          hac_error *err)
 {
-    scout_job j = {.task = task, .first = first, .count = count, .top = HAC_TOP_SHARED_INIT};
+    scout_job j = {.task = task,
+                   .first = first,
+                   .count = count,
+                   .top = HAC_TOP_SHARED_INIT,
+                   .memory = hac_query_table_memory(task->region)};
     hac_scout found = {0};
     bool cuts = false;
     if (!hac_query_wants_first(task->query) || task->place.parquet == NULL || count == 0)
@@ -235,6 +254,10 @@ hac_status hac_scout_run(const hac_query_task *task, uint64_t first, uint64_t co
     }
     if (status == HAC_OK && cuts)
         status = hac_pool_run(count, scout_chunk, &j, err);
+    if (status == HAC_NO_MEMORY) { /* the rows are read without */
+        status = HAC_OK;
+        cuts = false;
+    }
     if (status == HAC_OK && cuts)
         status = find_first(&j, &found, err);
     clear(&j, &found);

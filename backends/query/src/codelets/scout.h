@@ -21,7 +21,7 @@ typedef struct hac_scout {
 } hac_scout;
 
 /* Scouts `count` chunks from chunk `first` of the task's source on, with all threads; *ret is left as it is
- * where that does not pay. Fails like reading. */
+ * where that does not pay, or there is no memory for the rows. Fails like reading. */
 HAC_MUST_USE hac_status hac_scout_run(const hac_query_task *task, uint64_t first, uint64_t count,
                                       hac_scout *ret, hac_error *err);
 void hac_scout_clear(hac_scout *scout);
