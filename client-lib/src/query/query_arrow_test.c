@@ -627,12 +627,8 @@ static void test_not_utf8(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"stra\xdf"
-                                        "e",
-                                        "a", "a", "a_1", "a"};
-    static const char *const expected[] = {"stra\xef\xbf\xbd"
-                                           "e",
-                                           "a", "a_2", "a_1", "a_3"};
+    static const char *const names[] = {"stra\337e", "a", "a", "a_1", "a"};
+    static const char *const expected[] = {"stra\357\277\275e", "a", "a_2", "a_1", "a_3"};
     batch b;
     hac_job *job = NULL;
     struct ArrowSchema schema;
