@@ -135,6 +135,21 @@ class Pipelines(SharedMachineTest):
         self.assertTrue(eventually(lambda: all(j["memory_bytes"] == 0 for j in self.m.json("jobs")["jobs"])))
         self.m.bad(2, "run", "none.yaml", says="none.yaml")
 
+    def test_text_that_looks_like_a_step(self):
+        """Only what a statement reads is a step: other texts, and longer names, stay as they are."""
+        self.write("t.csv", "b\njob:g1\njob:none\nx\njob:g1\n")
+        self.write("job:g1.csv", "b\n1\n2\n")
+        self.write("p.yaml", "steps:\n  g1: {query: t.csv}\n"
+                   "  n: {query: \"SELECT count(*) AS n FROM 'job:g1' WHERE b = 'job:g1'\", output: n.csv}\n"
+                   "  m: {query: \"SELECT 'job:g1, FROM job:g1' AS x, b FROM 't.csv' WHERE b = 'job:none'\", output: m.csv}\n"
+                   "  f: {query: 'job:g1.csv', output: f.csv}\n")
+        self.m.good("run", "p.yaml")
+        self.assertEqual(self.read("n.csv"), "n\n2\n")
+        self.assertEqual(self.read("m.csv"), 'x,b\n"job:g1, FROM job:g1",job:none\n')
+        self.assertEqual(self.read("f.csv"), "b\n1\n2\n")
+        self.write("p.yaml", "steps:\n  a: {query: \"SELECT b FROM 't.csv' WHERE b =\", output: x}\n")
+        self.m.bad(2, "run", "p.yaml", says="p.yaml:2:3: step `a`: SQL: ")
+
     def test_failure_releases(self):
         """The second step fails: what the first one made is released, and nothing is written."""
         self.write("p.yaml", "steps:\n  a: {query: in.csv}\n  b: {query: job:a, select: nothing, output: out}\n")

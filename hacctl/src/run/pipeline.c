@@ -7,8 +7,10 @@
 
 #include "base/text.h"
 #include "config/yaml_tree.h"
+#include "request/query_source.h"
 
 HAC_DEFINE_CLEANUP(hac_yaml_node *, hac_yaml_free)
+HAC_DEFINE_CLEANUP(hac_sql *, hac_sql_free)
 
 /* The words that begin a step, and the commands that they are. */
 static const struct {
@@ -250,17 +252,64 @@ static hac_status read_step(const pipeline_reader *r, const hac_yaml_node *node)
 
 /* ---- references --------------------------------------------------------------------------------------- */
 
-/* Finds the next job:NAME in a text; *ret_length is the length of NAME. NULL: there is none. Numbers are jobs
- * that are no steps. */
-static const char *next_reference(const char *text, size_t *ret_length)
+/* The length of NAME if the text begins with job:NAME, else 0. Numbers are jobs that are no steps. */
+static size_t name_length(const char *text)
 {
-    for (const char *at = strstr(text, prefix); at != NULL; at = strstr(at + 1, prefix)) {
-        const char *name = at + sizeof prefix - 1;
-        size_t n = 0;
-        while (isalnum((unsigned char)name[n]) || name[n] == '_' || name[n] == '-')
-            n++;
-        bool begins = at == text || strchr("'\"=, (", at[-1]) != NULL;
-        if (!begins || n == 0 || isdigit((unsigned char)*name))
+    const char *name = text + sizeof prefix - 1;
+    size_t n = 0;
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0 || isdigit((unsigned char)*name))
+        return 0;
+    while (isalnum((unsigned char)name[n]) || name[n] == '_' || name[n] == '-')
+        n++;
+    return n;
+}
+
+/* Whether the step's input, of which it has only one, is a SQL statement. */
+static bool is_sql(const hac_pipeline_step *step, const char *word)
+{
+    bool alone = (step->may_refer & (step->may_refer - 1)) == 0;
+    return alone && is_kind(step, "query") && hac_query_source_is_sql(word);
+}
+
+/* Whether job:NAME at that place of a SQL statement is what it reads, and no other text. The parser tells: a
+ * source begins with what is written there instead. */
+static bool is_source(const char *sql, size_t at, size_t bytes)
+{
+    static const char mark = '\1';
+    hac_autofree char *marked = strdup(sql);
+    hac_cleanup(hac_sql_free_cleanup) hac_sql *read = NULL;
+    const char *source;
+    if (marked == NULL)
+        return false;
+    marked[at] = mark;
+    if (hac_sql_read(marked, &read, NULL) != HAC_OK)
+        return false;
+    for (size_t i = 0; (source = hac_sql_source(read, i)) != NULL; i++)
+        if (*source == mark && strlen(source) == bytes)
+            return true;
+    return false;
+}
+
+/* The name of an input in an element of argv: what follows --input=NAME= of opsplit, else all of it. */
+static const char *input_in(const hac_pipeline_step *step, const char *word)
+{
+    static const char option[] = "--input=";
+    if (!is_kind(step, "opsplit run") || strncmp(word, option, sizeof option - 1) != 0)
+        return word;
+    return strchr(word + sizeof option - 1, '=') + 1;
+}
+
+/* Finds the next job:NAME from `from` on, which is in the element `word` of argv: a whole input, or a whole
+ * source of a SQL statement. *ret_length is the length of NAME. NULL: there is none. */
+static const char *next_reference(const hac_pipeline_step *step, const char *word, const char *from,
+                                  size_t *ret_length)
+{
+    const bool sql = is_sql(step, word);
+    const char *input = input_in(step, word);
+    for (const char *at = strstr(from, prefix); at != NULL; at = strstr(at + 1, prefix)) {
+        size_t n = name_length(at), bytes = sizeof prefix - 1 + n;
+        bool whole = sql ? is_source(word, (size_t)(at - word), bytes) : at == input && at[bytes] == '\0';
+        if (n == 0 || !whole)
             continue;
         *ret_length = n;
         return at;
@@ -277,29 +326,47 @@ static size_t find_step(const hac_job_pipeline *pipeline, const char *name, size
     return i;
 }
 
-static hac_status find_needs(const pipeline_reader *r, hac_pipeline_step *step)
+/* The step reads the result of the step of that name. */
+static hac_status add_need(const pipeline_reader *r, hac_pipeline_step *step, const char *name, size_t length)
 {
     const hac_job_pipeline *p = r->pipeline;
+    size_t needed = find_step(p, name, length);
+    if (needed == p->n_steps)
+        return hac_yaml_fail_at(r->file, step->line, step->column, r->err,
+                                "step `%.40s`: there is no step `%.*s`", step->name,
+                                (int)(length < 40 ? length : 40), name);
+    if (!p->steps[needed].kept)
+        return hac_yaml_fail_at(r->file, step->line, step->column, r->err,
+                                "step `%.40s` reads the result of `%.40s`, which goes to its `output`; "
+                                "read that file, or take `output` to another step",
+                                step->name, p->steps[needed].name);
+    step->needs |= UINT64_C(1) << needed;
+    return HAC_OK;
+}
+
+/* Where a statement is wrong, its sources are not known. */
+static hac_status check_sql(const pipeline_reader *r, const hac_pipeline_step *step, const char *word)
+{
+    hac_cleanup(hac_sql_free_cleanup) hac_sql *sql = NULL;
+    hac_status status = is_sql(step, word) ? hac_sql_read(word, &sql, r->err) : HAC_OK;
+    if (status != HAC_OK)
+        hac_error_prefix(r->err, "%s:%u:%u: step `%s`", r->file, step->line, step->column, step->name);
+    return status;
+}
+
+static hac_status find_needs(const pipeline_reader *r, hac_pipeline_step *step)
+{
     size_t n = 0;
     for (size_t i = 0; i < step->argc; i++) {
+        const char *word = step->argv[i];
         if ((step->may_refer >> i & 1) == 0)
             continue;
-        for (const char *at = next_reference(step->argv[i], &n); at != NULL;
-             at = next_reference(at + 1, &n)) {
-            const char *name = at + sizeof prefix - 1;
-            size_t needed = find_step(p, name, n);
-            if (needed == p->n_steps)
-                return hac_yaml_fail_at(r->file, step->line, step->column, r->err,
-                                        "step `%.40s`: there is no step `%.*s`", step->name,
-                                        (int)(n < 40 ? n : 40), name);
-            if (!p->steps[needed].kept)
-                return hac_yaml_fail_at(
-                    r->file, step->line, step->column, r->err,
-                    "step `%.40s` reads the result of `%.40s`, which goes to its `output`; "
-                    "read that file, or take `output` to another step",
-                    step->name, p->steps[needed].name);
-            step->needs |= UINT64_C(1) << needed;
-        }
+        hac_status status = check_sql(r, step, word);
+        for (const char *at = next_reference(step, word, word, &n); at != NULL && status == HAC_OK;
+             at = next_reference(step, word, at + 1, &n))
+            status = add_need(r, step, at + sizeof prefix - 1, n);
+        if (status != HAC_OK)
+            return status;
     }
     return HAC_OK;
 }
@@ -348,7 +415,7 @@ char *hac_pipeline_resolve(const hac_job_pipeline *pipeline, const hac_pipeline_
     const char *from = step->argv[index], *at = NULL;
     if ((step->may_refer >> index & 1) == 0)
         return strdup(from);
-    while ((at = next_reference(from, &n)) != NULL) {
+    while ((at = next_reference(step, step->argv[index], from, &n)) != NULL) {
         size_t needed = find_step(pipeline, at + sizeof prefix - 1, n);
         hac_text_add_bytes(&text, from, (size_t)(at - from) + sizeof prefix - 1);
         if (needed < pipeline->n_steps)

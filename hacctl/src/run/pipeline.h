@@ -15,7 +15,8 @@
  *         limit: 3
  *         output: top.csv
  *
- * job:STEP in an input stands for the result of that step. Messages are "FILE:LINE:COLUMN: …".
+ * job:STEP as an input, or as a source of SQL, stands for the result of that step. Messages are
+ * "FILE:LINE:COLUMN: …".
  */
 #ifndef HACCTL_PIPELINE_H
 #define HACCTL_PIPELINE_H
