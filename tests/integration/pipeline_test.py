@@ -150,6 +150,42 @@ class Pipelines(SharedMachineTest):
         self.write("p.yaml", "steps:\n  a: {query: \"SELECT b FROM 't.csv' WHERE b =\", output: x}\n")
         self.m.bad(2, "run", "p.yaml", says="p.yaml:2:3: step `a`: SQL: ")
 
+    def test_overwriting(self):
+        """No output and no receipt takes the place of an input, of another output, or of the pipeline."""
+        self.write("l", LOGIC)
+        self.write("parts.csv", "v\n1\n")
+        self.write("km.csv", "k,m\n1,2\n3,4\n")
+        (self.m.work / "link").symlink_to("in.csv")
+        good = ("steps:\n  a: {query: in.csv, select: v, output: o.csv}\n"
+                "  b: {query: \"SELECT v FROM 'part*.csv'\", output: p.parquet}\n"
+                "  c: {convert: o.csv, output: q.parquet}\n  d: {opsplit: l, input: {t: km.csv}, output: made, trace: d.json}\n")
+        before = {path.name: path.read_bytes() for path in self.m.work.iterdir()}
+
+        def refused(text, says, *receipt):
+            with self.subTest(says=says, receipt=receipt):
+                self.write("p.yaml", text)
+                self.m.bad(2, "run", "p.yaml", *receipt, says=says)
+                after = {path.name: path.read_bytes() for path in self.m.work.iterdir() if path.name != "p.yaml"}
+                self.assertEqual((after, self.read("p.yaml")), (before, text))
+
+        for name, step in (("in.csv", "a"), ("link", "a"), ("./parts.csv", "b"), ("l", "d"), ("km.csv", "d"),
+                           (self.m.path("in.csv"), "a")):
+            refused(good, f", an input of step `{step}`, which it would overwrite", "--receipt", name)
+        for name, place in (("o.csv", "2:3: step `a`"), ("./q.parquet", "4:3: step `c`"), ("d.json", "5:3: step `d`")):
+            refused(good, f"p.yaml:{place} and --receipt would both go to ", "--receipt", name)
+        refused(good, "--receipt names p.yaml, the pipeline", "--receipt", "p.yaml")
+        refused(good.replace("p.parquet", "./o.csv"), "p.yaml:3:3: step `b` would overwrite ./o.csv, which step `a` writes")
+        refused(good.replace("d.json", "o.csv"), "p.yaml:5:3: step `d` would overwrite o.csv, which step `a` writes")
+        refused(good.replace("output: o.csv", "output: p.yaml"), "p.yaml:2:3: step `a` would overwrite the pipeline")
+        refused(good.replace("output: o.csv", "output: '-'"), "step `a` and --receipt would both go to -", "--receipt", "-")
+        self.write("p.yaml", good)
+        self.assertEqual(self.m.run("run", "p.yaml", "--receipt", "r.json").code, 0)
+        # a step may replace what it read, and read what an earlier one wrote
+        self.write("p.yaml", "steps:\n  a: {query: parts.csv, select: v + 1 as v, output: parts.csv}\n"
+                   "  b: {query: parts.csv, output: r.csv}\n")
+        self.m.good("run", "p.yaml", "--receipt", "r.json")
+        self.assertEqual(self.read("r.csv"), "v\n2\n")
+
     def test_failure_releases(self):
         """The second step fails: what the first one made is released, and nothing is written."""
         self.write("p.yaml", "steps:\n  a: {query: in.csv}\n  b: {query: job:a, select: nothing, output: out}\n")

@@ -197,7 +197,8 @@ hac_status hac_cmd_run(hac_cli *cli, const hac_args *args, hac_error *err)
     hac_cleanup(hac_pipeline_free_cleanup) hac_job_pipeline *pipeline = NULL;
     const bool json = cli->json;
     const uint64_t begun = hac_now_ns();
-    hac_status status = hac_pipeline_read(cli->commands, args->words[0], &pipeline, err);
+    hac_status status =
+        hac_pipeline_read(cli->commands, args->words[0], args->values[HAC_OPT_RECEIPT], &pipeline, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     if (status != HAC_OK)

@@ -45,8 +45,7 @@ static bool stat_destination(const char *path, struct stat *ret)
     return (descriptor >= 0 ? fstat(descriptor, ret) : stat(path, ret)) == 0;
 }
 
-/* Whether two outputs are the same file, so that one would replace the other or mix with it. */
-static bool same_file(const char *path, const char *other)
+bool hac_job_output_same_file(const char *path, const char *other)
 {
     struct stat first, second;
     if (path == NULL || other == NULL)
@@ -108,7 +107,7 @@ static const hac_option_id late[] = {HAC_OPT_OUTPUT, HAC_OPT_RECEIPT, HAC_OPT_TR
 hac_status hac_job_output_check_detached(const hac_args *args, bool result, hac_error *err)
 {
     for (size_t i = result ? 0 : 1; i < sizeof late / sizeof *late; i++)
-        if (same_file(args->values[late[i]], "-"))
+        if (hac_job_output_same_file(args->values[late[i]], "-"))
             return hac_fail(err, HAC_INVALID,
                             "--detach prints the job's id on standard output, where %s would go, too; name a "
                             "file for it",
@@ -125,7 +124,8 @@ hac_status hac_job_output_check(const hac_args *args, bool result, hac_error *er
     result = result && !hac_args_has(args, HAC_OPT_DETACH);
     for (size_t i = 0; i < sizeof late / sizeof *late; i++)
         for (size_t k = 0; k < i; k++)
-            if (same_file(destination(args, late[i], result), destination(args, late[k], result)))
+            if (hac_job_output_same_file(destination(args, late[i], result),
+                                         destination(args, late[k], result)))
                 return fail_same(args, late[k], late[i], err);
     hac_status status = check_inputs(args, HAC_OPT_RECEIPT, err);
     if (status == HAC_OK)

@@ -48,6 +48,9 @@ hac_status hac_job_output_fail_id(uint64_t job, hac_status status, hac_error *er
  * or if a receipt or trace would overwrite an input. `result`: there is a result, which goes to standard
  * output without --output. */
 HAC_MUST_USE hac_status hac_job_output_check(const hac_args *args, bool result, hac_error *err);
+/* Whether two paths of outputs (NULL: none) are the same file, so that one would replace the other or mix
+ * with it. */
+bool hac_job_output_same_file(const char *path, const char *other);
 /* HAC_INVALID if a detached command would write to standard output, where the job's id goes. */
 HAC_MUST_USE hac_status hac_job_output_check_detached(const hac_args *args, bool result, hac_error *err);
 

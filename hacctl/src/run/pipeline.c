@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/output.h"
 #include "config/yaml_tree.h"
+#include "job_output.h"
 #include "request/query_source.h"
 
 HAC_DEFINE_CLEANUP(hac_yaml_node *, hac_yaml_free)
@@ -24,6 +26,7 @@ static const char prefix[] = "job:";
 
 typedef struct pipeline_reader {
     const char *file;
+    const char *receipt; /* where the receipt goes; NULL: nowhere */
     const hac_command *commands;
     hac_job_pipeline *pipeline;
     hac_error *err;
@@ -426,6 +429,122 @@ char *hac_pipeline_resolve(const hac_job_pipeline *pipeline, const hac_pipeline_
     return hac_text_finish(&text, &all, NULL, NULL) == HAC_OK ? all : NULL;
 }
 
+/* ---- files that would be overwritten ------------------------------------------------------------------ */
+
+/* The value of an option "--NAME=" of the step; NULL: it has none. */
+static const char *value_in(const hac_pipeline_step *step, const char *option)
+{
+    for (size_t i = 1; i < step->argc && strcmp(step->argv[i], "--") != 0; i++)
+        if (strncmp(step->argv[i], option, strlen(option)) == 0)
+            return step->argv[i] + strlen(option);
+    return NULL;
+}
+
+enum { STEP_OUTPUTS = 2 };
+
+/* What the step writes; NULL: nothing. */
+static const char *output_of(const hac_pipeline_step *step, size_t which)
+{
+    if (which == 1)
+        return value_in(step, "--trace=");
+    return is_kind(step, "parquet convert") ? step->argv[step->argc - 1] : value_in(step, "--output=");
+}
+
+static hac_status check_pair(const pipeline_reader *r, const hac_pipeline_step *step, const char *path,
+                             const hac_pipeline_step *other, const char *other_path)
+{
+    /* what steps write to standard output follows one another */
+    if (!hac_job_output_same_file(path, other_path) || hac_output_descriptor(path) >= 0)
+        return HAC_OK;
+    return hac_yaml_fail_at(r->file, step->line, step->column, r->err,
+                            "step `%.40s` would overwrite %.200s, which step `%.40s` writes", step->name,
+                            path, other->name);
+}
+
+/* Compares an output of a step with the pipeline's file, the receipt, and the outputs of steps before it. */
+static hac_status check_output(const pipeline_reader *r, size_t step, size_t which)
+{
+    const hac_pipeline_step *steps = r->pipeline->steps;
+    const char *path = output_of(&steps[step], which);
+    hac_status status = HAC_OK;
+    if (path == NULL)
+        return HAC_OK;
+    if (hac_job_output_same_file(path, r->file))
+        return hac_yaml_fail_at(r->file, steps[step].line, steps[step].column, r->err,
+                                "step `%.40s` would overwrite the pipeline itself", steps[step].name);
+    if (hac_job_output_same_file(path, r->receipt))
+        return hac_yaml_fail_at(r->file, steps[step].line, steps[step].column, r->err,
+                                "step `%.40s` and --receipt would both go to %.200s; name another file for "
+                                "one of them",
+                                steps[step].name, path);
+    for (size_t i = 0; i < step * STEP_OUTPUTS + which && status == HAC_OK; i++) {
+        const hac_pipeline_step *other = &steps[i / STEP_OUTPUTS];
+        status = check_pair(r, &steps[step], path, other, output_of(other, i % STEP_OUTPUTS));
+    }
+    return status;
+}
+
+/* A result may replace its input, as on a command line; a receipt may not. */
+static hac_status check_input(const pipeline_reader *r, const hac_pipeline_step *step, const char *input)
+{
+    if (!hac_job_output_same_file(input, r->receipt))
+        return HAC_OK;
+    return hac_fail(r->err, HAC_INVALID,
+                    "--receipt names %.200s, an input of step `%.40s`, which it would overwrite", input,
+                    step->name);
+}
+
+/* The files that the input stands for. What is not there, a step before may write. */
+static hac_status check_files_of(const pipeline_reader *r, const hac_pipeline_step *step, const char *input)
+{
+    hac_cleanup(hac_query_source_clear) hac_query_source files = {.n_paths = 0};
+    hac_status status = check_input(r, step, input);
+    if (hac_query_source_add(&files, step->command->name, input, true, NULL) != HAC_OK)
+        return status;
+    for (size_t i = 0; i < files.n_paths && status == HAC_OK; i++)
+        status = check_input(r, step, files.paths[i]);
+    return status;
+}
+
+static hac_status check_word(const pipeline_reader *r, const hac_pipeline_step *step, const char *word)
+{
+    hac_cleanup(hac_sql_free_cleanup) hac_sql *sql = NULL;
+    const char *source;
+    hac_status status = HAC_OK;
+    if (!is_sql(step, word))
+        return check_files_of(r, step, input_in(step, word));
+    if (hac_sql_read(word, &sql, r->err) != HAC_OK)
+        return HAC_INVALID;
+    for (size_t i = 0; status == HAC_OK && (source = hac_sql_source(sql, i)) != NULL; i++)
+        status = check_files_of(r, step, source);
+    return status;
+}
+
+static hac_status check_inputs(const pipeline_reader *r, const hac_pipeline_step *step)
+{
+    static const char *const options[] = {"--with=", "--centroids="};
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < step->argc && status == HAC_OK; i++)
+        if ((step->may_refer >> i & 1) != 0)
+            status = check_word(r, step, step->argv[i]);
+    for (size_t i = 0; i < sizeof options / sizeof *options && status == HAC_OK; i++)
+        status = check_input(r, step, value_in(step, options[i]));
+    return status;
+}
+
+static hac_status check_files(const pipeline_reader *r)
+{
+    hac_status status = HAC_OK;
+    if (hac_job_output_same_file(r->receipt, r->file))
+        return hac_fail(r->err, HAC_INVALID, "--receipt names %.200s, the pipeline, which it would overwrite",
+                        r->file);
+    for (size_t i = 0; i < r->pipeline->n_steps * STEP_OUTPUTS && status == HAC_OK; i++)
+        status = check_output(r, i / STEP_OUTPUTS, i % STEP_OUTPUTS);
+    for (size_t i = 0; i < r->pipeline->n_steps && r->receipt != NULL && status == HAC_OK; i++)
+        status = check_inputs(r, &r->pipeline->steps[i]);
+    return status;
+}
+
 /* ---- the file ----------------------------------------------------------------------------------------- */
 
 static hac_status read_root(const pipeline_reader *r, const hac_yaml_node *root)
@@ -449,11 +568,13 @@ static hac_status read_root(const pipeline_reader *r, const hac_yaml_node *root)
         status = find_needs(r, &r->pipeline->steps[i]);
     if (status == HAC_OK)
         status = find_order(r);
-    return status == HAC_OK ? check_use(r) : status;
+    if (status == HAC_OK)
+        status = check_use(r);
+    return status == HAC_OK ? check_files(r) : status;
 }
 
-hac_status hac_pipeline_read(const hac_command *commands, const char *path, hac_job_pipeline **ret,
-                             hac_error *err)
+hac_status hac_pipeline_read(const hac_command *commands, const char *path, const char *receipt,
+                             hac_job_pipeline **ret, hac_error *err)
 {
     hac_autofree char *text = NULL;
     hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *root = NULL;
@@ -467,7 +588,7 @@ hac_status hac_pipeline_read(const hac_command *commands, const char *path, hac_
     if (pipeline == NULL)
         return hac_fail_no_memory(err);
     hac_error own = HAC_ERROR_NONE;
-    const pipeline_reader r = {path, commands, pipeline, err != NULL ? err : &own};
+    const pipeline_reader r = {path, receipt, commands, pipeline, err != NULL ? err : &own};
     status = read_root(&r, root);
     if (status == HAC_OK)
         *ret = pipeline;

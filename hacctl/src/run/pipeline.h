@@ -48,8 +48,10 @@ typedef struct hac_job_pipeline {
     bool to_standard;                     /* a step writes standard output */
 } hac_job_pipeline;
 
-/* Reads and checks the file. HAC_INVALID: an error in it. *ret is malloc'ed. */
-HAC_MUST_USE hac_status hac_pipeline_read(const hac_command *commands, const char *path,
+/* Reads and checks the file. `receipt` is where the receipt goes; NULL: nowhere. HAC_INVALID: an error in it,
+ * or two outputs are the same file, or an output would overwrite the file, or the receipt an input. *ret is
+ * malloc'ed. */
+HAC_MUST_USE hac_status hac_pipeline_read(const hac_command *commands, const char *path, const char *receipt,
                                           hac_job_pipeline **ret, hac_error *err);
 void hac_pipeline_free(hac_job_pipeline *pipeline);
 
