@@ -135,6 +135,18 @@ class Pipelines(SharedMachineTest):
         self.assertTrue(eventually(lambda: all(j["memory_bytes"] == 0 for j in self.m.json("jobs")["jobs"])))
         self.m.bad(2, "run", "none.yaml", says="none.yaml")
 
+    def test_order(self):
+        """The order of the file; what a step needs is taken forward, and nothing else."""
+        self.write("t.csv", "v\n1\n2\n")
+        self.write("p.yaml", "steps:\n  a: {query: job:z, output: x.csv}\n  c: {query: x.csv, output: y.csv}\n"
+                   "  y: {query: job:z, select: sum(v) as v}\n  z: {query: t.csv, select: v + 1 as v}\n"
+                   "  b: {query: job:y, output: b.csv}\n")
+        steps = self.m.json("run", "p.yaml")["steps"]
+        self.assertEqual([step["step"] for step in steps], ["z", "a", "c", "y", "b"])
+        self.assertEqual((self.read("y.csv"), self.read("b.csv")), ("v\n2\n3\n", "v\n5\n"))
+        self.write("p.yaml", "steps:\n  a: {query: job:b, output: x}\n  b: {query: job:c}\n  c: {query: job:b}\n")
+        self.m.bad(2, "run", "p.yaml", says="p.yaml:3:3: step `b` needs its own result")
+
     def test_text_that_looks_like_a_step(self):
         """Only what a statement reads is a step: other texts, and longer names, stay as they are."""
         self.write("t.csv", "b\njob:g1\njob:none\nx\njob:g1\n")

@@ -374,25 +374,42 @@ static hac_status find_needs(const pipeline_reader *r, hac_pipeline_step *step)
     return HAC_OK;
 }
 
-/* Each step after those that it needs, else in the order of the file. */
-static hac_status find_order(const pipeline_reader *r)
+typedef struct step_order {
+    uint64_t done, begun; /* bit masks of steps */
+    size_t n;
+} step_order;
+
+/* Appends the step after the steps that it needs, and those that they need. The depth is that of the chain of
+ * steps, at most their number. */
+static hac_status append_step(const pipeline_reader *r, step_order *order, size_t step)
 {
     hac_job_pipeline *p = r->pipeline;
-    uint64_t done = 0;
-    for (size_t n = 0; n < p->n_steps; n++) {
-        size_t next = 0;
-        while (next < p->n_steps && ((done >> next & 1) != 0 || (p->steps[next].needs & ~done) != 0))
-            next++;
-        if (next == p->n_steps) {
-            for (next = 0; (done >> next & 1) != 0;)
-                next++;
-            return hac_yaml_fail_at(r->file, p->steps[next].line, p->steps[next].column, r->err,
-                                    "step `%.40s` needs its own result, in the end", p->steps[next].name);
-        }
-        p->order[n] = next;
-        done |= UINT64_C(1) << next;
-    }
+    const hac_pipeline_step *own = &p->steps[step];
+    hac_status status = HAC_OK;
+    if ((order->done >> step & 1) != 0)
+        return HAC_OK;
+    if ((order->begun >> step & 1) != 0)
+        return hac_yaml_fail_at(r->file, own->line, own->column, r->err,
+                                "step `%.40s` needs its own result, in the end", own->name);
+    order->begun |= UINT64_C(1) << step;
+    for (size_t i = 0; i < p->n_steps && status == HAC_OK; i++)
+        if ((own->needs >> i & 1) != 0)
+            status = append_step(r, order, i);
+    if (status != HAC_OK)
+        return status;
+    order->done |= UINT64_C(1) << step;
+    p->order[order->n++] = step;
     return HAC_OK;
+}
+
+/* The order of the file, except that a step comes after those that it needs: they are taken forward. */
+static hac_status find_order(const pipeline_reader *r)
+{
+    step_order order = {.n = 0};
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < r->pipeline->n_steps && status == HAC_OK; i++)
+        status = append_step(r, &order, i);
+    return status;
 }
 
 /* A result that nobody reads would only be dropped. */

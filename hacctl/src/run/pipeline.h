@@ -44,7 +44,7 @@ typedef struct hac_job_pipeline {
     char *name;
     hac_pipeline_step steps[HAC_PIPELINE_STEPS_MAX];
     size_t n_steps;
-    size_t order[HAC_PIPELINE_STEPS_MAX]; /* each step after those whose results it reads */
+    size_t order[HAC_PIPELINE_STEPS_MAX]; /* the file's, but steps whose results one reads come before it */
     bool to_standard;                     /* a step writes standard output */
 } hac_job_pipeline;
 
