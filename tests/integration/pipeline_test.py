@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """hacctl run: steps over each other's results. The oracles are DuckDB, NumPy and Python."""
 import json
+import os
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -43,6 +45,8 @@ outputs: {o: {columns: {sum: all}}}
 
 
 class Pipelines(SharedMachineTest):
+    config = {"result_expiry": "1min"}  # results that a pipeline leaves are seen
+
     def setUp(self):
         super().setUp()
         rng = random.Random(7)
@@ -56,6 +60,9 @@ class Pipelines(SharedMachineTest):
 
     def read(self, name):
         return (self.m.work / name).read_text()
+
+    def check_released(self):
+        self.assertTrue(eventually(lambda: all(j["memory_bytes"] == 0 for j in self.m.json("jobs")["jobs"])))
 
     def test_all_kinds(self):
         self.write("p.yaml", PIPELINE)
@@ -125,6 +132,8 @@ class Pipelines(SharedMachineTest):
                 ("steps:\n  a: {query: [], output: x}", "`query` names the input"),
                 ("steps:\n  a: &x {}", "p.yaml:2:"),
                 ("steps:\n  a: {query: none.csv, output: x}", "p.yaml:2:3: step `a`: none.csv: No such file"),
+                ("steps:\n  a: {query: in.csv, output-format: arrow}\n  b: {query: job:a, output: x}",
+                 "p.yaml:2:22: no step reads rows as `arrow`"),
                 (f"steps:\n  a: {{{step}, select: nothing}}", "p.yaml:2:3: step `a`: ")):
             with self.subTest(text=text):
                 self.write("p.yaml", text)
@@ -132,7 +141,7 @@ class Pipelines(SharedMachineTest):
                 self.assertIn(result.code, (1, 2), result)
                 self.assertRegex(result.err, r"\Ahacctl: p\.yaml:\d+:\d+: [^\n]*\n\Z")
                 self.assertIn(says, result.err)
-        self.assertTrue(eventually(lambda: all(j["memory_bytes"] == 0 for j in self.m.json("jobs")["jobs"])))
+        self.check_released()
         self.m.bad(2, "run", "none.yaml", says="none.yaml")
 
     def test_order(self):
@@ -203,7 +212,24 @@ class Pipelines(SharedMachineTest):
         self.write("p.yaml", "steps:\n  a: {query: in.csv}\n  b: {query: job:a, select: nothing, output: out}\n")
         self.m.bad(2, "run", "p.yaml", says="p.yaml:3:3: step `b`: ")
         self.assertFalse((self.m.work / "out").exists())
-        self.assertTrue(eventually(lambda: all(j["memory_bytes"] == 0 for j in self.m.json("jobs")["jobs"])))
+        self.check_released()
+
+    def test_end_releases(self):
+        """The reader of standard output goes, or a signal comes while it does not read: no result stays."""
+        self.write("p.yaml", "steps:\n  a: {query: in.csv}\n  e: {query: in.csv, where: 'v > 5000'}\n"
+                   "  b: {query: job:a, output: '-'}\n  c: {query: job:e, output: x}\n")
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = self.m.run("run", "p.yaml", stdout=writer)
+        os.close(writer)
+        self.assertEqual((result.code, result.err), (141, ""))
+        self.check_released()
+        for how in (signal.SIGTERM, signal.SIGINT):
+            with self.m.start("run", "p.yaml") as process:
+                self.assertEqual(process.stdout.read(2), b"k,")
+                process.send_signal(how)
+                self.assertEqual((process.wait(60), process.stderr.read()), (130, b"hacctl: cancelled\n"))
+            self.check_released()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ typedef struct hac_cli {
     int detach_fd;
     /* A step of a pipeline: where its job's id goes, instead of standard output. NULL: no step. */
     uint64_t *started;
+    /* A step whose result stays for other steps: takes the job when it is done, in place of an output. The
+     * job is not detached: the daemon frees the result with the connection, however this process ends. NULL:
+     * no such step. */
+    hac_job **kept;
     /* The job whose output this process writes after it detached; 0: none. */
     uint64_t output_of;
     /* hac-mpi: the ranks that share this work, and the function that takes lines of their process log

@@ -6,7 +6,6 @@
 #include "cli/command_run.h"
 #include "cmd.h"
 #include "run/pipeline.h"
-#include "run/wait.h"
 #include "text/json_fields.h"
 #include "text/number_print.h"
 #include "text/text_table.h"
@@ -29,9 +28,9 @@ static void take_globals(hac_args *args, const hac_args *of)
         args->values[globals[i]] = of->values[globals[i]];
 }
 
-/* Runs the step's command line; *ret_job is the number of its job. */
+/* Runs the step's command line. */
 static hac_status run_command(hac_cli *cli, const hac_args *args, const hac_job_pipeline *pipeline,
-                              const hac_pipeline_step *step, uint64_t *ret_job, hac_error *err)
+                              hac_pipeline_step *step, hac_error *err)
 {
     char *argv[HAC_STEP_ARGS_MAX + 1] = {NULL}, *words[HAC_STEP_ARGS_MAX];
     hac_args own = {.n_words = 0};
@@ -42,34 +41,23 @@ static hac_status run_command(hac_cli *cli, const hac_args *args, const hac_job_
         if (words[i] == NULL)
             status = hac_fail_no_memory(err);
     }
-    cli->started = ret_job;
+    cli->started = &step->job;
+    cli->kept = step->kept ? &step->result : NULL;
     if (status == HAC_OK)
         status = hac_command_run(step->command, cli, &own, (int)step->argc, argv, err);
     cli->started = NULL;
+    cli->kept = NULL;
+    if (step->result != NULL)
+        step->job = hac_job_id(step->result);
     free_words(words, step->argc);
     return status;
-}
-
-/* Waits for a job whose result the daemon keeps. Ctrl-C cancels the job. */
-static hac_status wait_for(hac_cli *cli, uint64_t id, hac_error *err)
-{
-    hac_wait wait;
-    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
-    hac_wait_prepare(&wait, cli, NULL);
-    hac_status status = hac_job_attach(cli->client, id, &job, err);
-    return status == HAC_OK ? hac_wait_for(&wait, job, true, err) : status;
 }
 
 static hac_status run_step(hac_cli *cli, const hac_args *args, const hac_job_pipeline *pipeline,
                            hac_pipeline_step *step, hac_error *err)
 {
     hac_cli_note(cli, "%s: %s", step->name, step->command->name);
-    hac_status status = run_command(cli, args, pipeline, step, &step->job, err);
-    if (status == HAC_OK && step->kept)
-        status = step->job != 0 ? wait_for(cli, step->job, err)
-                                : hac_fail(err, HAC_INVALID,
-                                           "its input is read by this process, so its result "
-                                           "cannot stay with the daemon; say `output: FILE`");
+    hac_status status = run_command(cli, args, pipeline, step, err);
     if (status != HAC_OK)
         hac_error_prefix(err, "%s:%u:%u: step `%s`", args->words[0], step->line, step->column, step->name);
     return status;
@@ -178,17 +166,15 @@ static hac_status print_receipt(hac_cli *cli, const hac_args *args, const hac_jo
 
 /* ---- the command -------------------------------------------------------------------------------------- */
 
-/* The results that were kept for other steps. Those of a pipeline that fails are released, too. */
-static void release_results(hac_cli *cli, const hac_job_pipeline *pipeline)
+/* The results that were kept for other steps. Those of a pipeline that fails are released, too; if this
+ * process ends in any other way, the daemon frees them with the connection. */
+static void release_results(const hac_cli *cli, const hac_job_pipeline *pipeline)
 {
-    for (size_t i = 0; i < pipeline->n_steps && cli->client != NULL; i++) {
+    for (size_t i = 0; i < pipeline->n_steps; i++) {
         const hac_pipeline_step *step = &pipeline->steps[i];
-        hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
-        hac_error ignored = HAC_ERROR_NONE;
-        if (step->kept && step->job != 0 &&
-            hac_job_attach(cli->client, step->job, &job, &ignored) == HAC_OK &&
-            hac_job_wait(job, -1, &ignored) == HAC_OK && hac_job_release(job, &ignored) != HAC_OK)
-            hac_cli_say(cli, "the daemon keeps the result of step %s: %s", step->name, ignored.message);
+        hac_error why = HAC_ERROR_NONE;
+        if (step->result != NULL && hac_job_release(step->result, &why) != HAC_OK)
+            hac_cli_say(cli, "the daemon keeps the result of step %s: %s", step->name, why.message);
     }
 }
 

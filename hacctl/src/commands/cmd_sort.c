@@ -12,16 +12,17 @@
 #include "run/wait.h"
 
 /* Checks what the command line alone tells, before a file is opened. */
-static hac_status check_usage(const hac_args *args, hac_error *err)
+static hac_status check_usage(const hac_cli *cli, const hac_args *args, hac_error *err)
 {
+    const bool written = cli->kept == NULL;
     bool to_stdout = !hac_args_has(args, HAC_OPT_OUTPUT) || strcmp(args->values[HAC_OPT_OUTPUT], "-") == 0;
-    if (to_stdout && !hac_args_has(args, HAC_OPT_DETACH) && isatty(STDOUT_FILENO) == 1)
+    if (written && to_stdout && !hac_args_has(args, HAC_OPT_DETACH) && isatty(STDOUT_FILENO) == 1)
         return hac_fail(err, HAC_INVALID,
                         "sort: will not write raw data to a terminal; say where with -o OUT");
     if (strcmp(args->words[0], "-") == 0 && isatty(STDIN_FILENO) == 1)
         return hac_fail(err, HAC_INVALID,
                         "sort: will not read raw data from a terminal; name a file or redirect one");
-    return hac_job_output_check(args, true, err);
+    return hac_job_output_check(args, written, err);
 }
 
 /* Reserves room for the result, which has the size of the input or an index for each item, so that a full
@@ -81,6 +82,10 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_sort_source *input, ha
     if (options->job.detach)
         return hac_job_output_print_id(cli, job, err);
     status = hac_wait_for(&wait, job, true, err);
+    if (status == HAC_OK && cli->kept != NULL) {
+        *cli->kept = hac_steal_ptr(job);
+        return HAC_OK;
+    }
     return status == HAC_OK ? hac_job_output_write(outputs, cli, job, err) : status;
 }
 
@@ -100,12 +105,12 @@ hac_status hac_cmd_sort(hac_cli *cli, const hac_args *args, hac_error *err)
     hac_sort_source input = {.fd = -1};
     hac_status status = hac_sort_request_parse(&request, "sort", args, err);
     if (status == HAC_OK)
-        status = check_usage(args, err);
+        status = check_usage(cli, args, err);
     input.name = args->words[0];
     if (status == HAC_OK && !hac_job_source_is(input.name))
         status = hac_sort_source_open(input.name, &request.options, &input, err);
     if (status == HAC_OK)
-        status = hac_job_output_open(&outputs, args, !request.options.job.detach, err);
+        status = hac_job_output_open(&outputs, args, cli->kept == NULL && !request.options.job.detach, err);
     if (status == HAC_OK)
         status = reserve(&outputs, &input, &request.options, err);
     if (status == HAC_OK)

@@ -317,10 +317,6 @@ static void abandon(hac_job *job)
 
 hac_status hac_job_output_print_id(const hac_cli *cli, hac_job *job, hac_error *err)
 {
-    if (cli->started != NULL) {
-        *cli->started = hac_job_id(job);
-        return HAC_OK;
-    }
     hac_status status = hac_job_output_write_id(cli, hac_job_id(job), err);
     if (status == HAC_OK)
         return HAC_OK;

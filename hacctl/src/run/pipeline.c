@@ -171,12 +171,18 @@ static bool is_kind(const hac_pipeline_step *step, const char *command)
 /* Rows that stay with the daemon keep their types. */
 static hac_status keep_result(const pipeline_reader *r, hac_pipeline_step *step, const hac_yaml_node *node)
 {
-    step->kept = true;
-    hac_status status = add(r, step, node, strdup("--detach"), false);
+    static const char *const unread[] = {"arrow", "markdown", "table"};
+    const hac_yaml_node *form = field(node, "output-format");
     bool rows = is_kind(step, "query") || field(node, "key") != NULL;
-    if (status == HAC_OK && rows && field(node, "output-format") == NULL)
-        status = add(r, step, node, strdup("--output-format=parquet"), false);
-    return status;
+    step->kept = true;
+    if (form == NULL)
+        return rows ? add(r, step, node, strdup("--output-format=parquet"), false) : HAC_OK;
+    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+        if (form->kind == HAC_YAML_SCALAR && strcmp(form->text, unread[i]) == 0)
+            return BAD(r, form,
+                       "no step reads rows as `%s`; say csv, json, parquet or tsv, or give an `output`",
+                       form->text);
+    return HAC_OK;
 }
 
 /* Where the result goes. */
@@ -622,6 +628,7 @@ void hac_pipeline_free(hac_job_pipeline *pipeline)
         for (size_t a = 0; a < pipeline->steps[i].argc; a++)
             free(pipeline->steps[i].argv[a]);
         free(pipeline->steps[i].name);
+        hac_job_free(pipeline->steps[i].result);
     }
     free(pipeline->name);
     free(pipeline);

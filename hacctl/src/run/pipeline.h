@@ -38,6 +38,7 @@ typedef struct hac_pipeline_step {
     uint64_t needs;     /* bit mask of the steps whose results it reads */
     bool kept;          /* its result stays with the daemon, for other steps */
     uint64_t job;       /* once it has run; 0: not yet */
+    hac_job *result;    /* of a kept step: holds the result; NULL: it has not run */
 } hac_pipeline_step;
 
 typedef struct hac_job_pipeline {

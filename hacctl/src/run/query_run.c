@@ -118,6 +118,10 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
         return hac_job_output_print_id(cli, job, err);
     if (status == HAC_OK)
         status = wait_for(cli, &wait, job, err);
+    if (status == HAC_OK && cli->kept != NULL) {
+        *cli->kept = hac_steal_ptr(job);
+        return HAC_OK;
+    }
     if (status == HAC_INVALID)
         hac_query_request_reword(request, args, err);
     if (status != HAC_OK)
@@ -125,6 +129,18 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
     hac_detach_leave(cli, hac_job_id(job));
     outputs->conversion = converted.receipt;
     return hac_job_output_write(outputs, cli, job, err);
+}
+
+/* The result of a step that stays is in the daemon's memory, as the step's input has to be. */
+static hac_status check_kept(const hac_cli *cli, const hac_query_request *request, hac_error *err)
+{
+    const hac_query_input *input = &request->input;
+    bool by_client = request->in_splits || hac_query_input_by_client(input);
+    if (cli->kept == NULL || !by_client)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID,
+                    "its input is read by this process, so its result cannot stay with the daemon; say "
+                    "`output: FILE`");
 }
 
 static hac_status check_detached(const hac_query_request *request, hac_error *err)
@@ -143,13 +159,16 @@ static hac_status check_detached(const hac_query_request *request, hac_error *er
 hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *request, hac_error *err)
 {
     hac_cleanup(hac_job_output_close) hac_job_output outputs = {.result = NULL};
-    hac_status status = hac_job_output_check(args, true, err);
+    const bool written = cli->kept == NULL;
+    hac_status status = hac_job_output_check(args, written, err);
     if (status == HAC_OK)
-        status = hac_job_output_open(&outputs, args, !request->options.job.detach, err);
+        status = hac_job_output_open(&outputs, args, written && !request->options.job.detach, err);
     if (status == HAC_OK)
         status = hac_job_output_take(&outputs, request->form, request->arrow_file, err);
     if (status == HAC_OK)
         status = check_detached(request, err);
+    if (status == HAC_OK)
+        status = check_kept(cli, request, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     return status == HAC_OK ? submit_and_wait(cli, args, request, &outputs, err) : status;
