@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """hacctl run: steps over each other's results. The oracles are DuckDB, NumPy and Python."""
+import gzip
 import json
 import os
 import random
@@ -206,6 +207,28 @@ class Pipelines(SharedMachineTest):
                    "  b: {query: parts.csv, output: r.csv}\n")
         self.m.good("run", "p.yaml", "--receipt", "r.json")
         self.assertEqual(self.read("r.csv"), "v\n2\n")
+
+    def test_rows_that_hacctl_reads(self):
+        """They do not stay with the daemon, which is said before a step runs; what a document is shows later."""
+        (self.m.work / "in.csv.gz").write_bytes(gzip.compress(b"v\n1\n"))
+        os.mkfifo(self.m.work / "fifo.csv")
+        self.write("document.jsonl", '[\n{"v": 1},\n{"v": 2}\n]\n')
+        self.write("empty", "")
+        first = "steps:\n  f: {query: in.csv, output: first}\n"
+        for step in ("query: in.csv.gz", "query: [in.csv.gz, in.csv.gz]", "query: fifo.csv", "query: '-', parse: csv",
+                     "query: \"SELECT v FROM 'in.csv.gz'\"", "sort: in.csv.gz, input-format: csv, key: v",
+                     "query: document.jsonl"):
+            with self.subTest(step=step):
+                document = "document" in step
+                self.write("p.yaml", f"{first}  a: {{{step}}}\n  b: {{query: job:a, output: out}}\n")
+                said = self.m.bad(2, "run", "p.yaml", says="p.yaml:3:3: step `a`: hacctl reads ")
+                self.assertIn("; say `output: FILE`\n", said)
+                self.assertNotIn("--", said)
+                self.assertEqual((self.m.work / "first").exists(), document)
+        self.write("p.yaml", "steps:\n  a: {query: in.csv.gz, output: a.csv}\n  s: {sort: empty, type: u32}\n"
+                   "  t: {sort: job:s, type: u32, output: t}\n")
+        self.m.good("run", "p.yaml")
+        self.assertEqual((self.read("a.csv"), self.read("t")), ("v\n1\n", ""))
 
     def test_failure_releases(self):
         """The second step fails: what the first one made is released, and nothing is written."""

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "config/yaml_tree.h"
@@ -518,8 +519,10 @@ static hac_status check_input(const pipeline_reader *r, const hac_pipeline_step 
 }
 
 /* The files that the input stands for. What is not there, a step before may write. */
-static hac_status check_files_of(const pipeline_reader *r, const hac_pipeline_step *step, const char *input)
+static hac_status check_files_of(const pipeline_reader *r, const hac_pipeline_step *step, const char *input,
+                                 hac_query_source *unused)
 {
+    (void)unused;
     hac_cleanup(hac_query_source_clear) hac_query_source files = {.n_paths = 0};
     hac_status status = check_input(r, step, input);
     if (hac_query_source_add(&files, step->command->name, input, true, NULL) != HAC_OK)
@@ -529,27 +532,39 @@ static hac_status check_files_of(const pipeline_reader *r, const hac_pipeline_st
     return status;
 }
 
-static hac_status check_word(const pipeline_reader *r, const hac_pipeline_step *step, const char *word)
+/* What is done with an input of a step. */
+typedef hac_status input_function(const pipeline_reader *r, const hac_pipeline_step *step, const char *input,
+                                  hac_query_source *files);
+
+static hac_status with_word(const pipeline_reader *r, const hac_pipeline_step *step, const char *word,
+                            input_function *function, hac_query_source *files)
 {
     hac_cleanup(hac_sql_free_cleanup) hac_sql *sql = NULL;
     const char *source;
     hac_status status = HAC_OK;
     if (!is_sql(step, word))
-        return check_files_of(r, step, input_in(step, word));
+        return function(r, step, input_in(step, word), files);
     if (hac_sql_read(word, &sql, r->err) != HAC_OK)
         return HAC_INVALID;
     for (size_t i = 0; status == HAC_OK && (source = hac_sql_source(sql, i)) != NULL; i++)
-        status = check_files_of(r, step, source);
+        status = function(r, step, source, files);
+    return status;
+}
+
+static hac_status with_inputs(const pipeline_reader *r, const hac_pipeline_step *step,
+                              input_function *function, hac_query_source *files)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < step->argc && status == HAC_OK; i++)
+        if ((step->may_refer >> i & 1) != 0)
+            status = with_word(r, step, step->argv[i], function, files);
     return status;
 }
 
 static hac_status check_inputs(const pipeline_reader *r, const hac_pipeline_step *step)
 {
     static const char *const options[] = {"--with=", "--centroids="};
-    hac_status status = HAC_OK;
-    for (size_t i = 0; i < step->argc && status == HAC_OK; i++)
-        if ((step->may_refer >> i & 1) != 0)
-            status = check_word(r, step, step->argv[i]);
+    hac_status status = with_inputs(r, step, check_files_of, NULL);
     for (size_t i = 0; i < sizeof options / sizeof *options && status == HAC_OK; i++)
         status = check_input(r, step, value_in(step, options[i]));
     return status;
@@ -566,6 +581,35 @@ static hac_status check_files(const pipeline_reader *r)
     for (size_t i = 0; i < r->pipeline->n_steps && r->receipt != NULL && status == HAC_OK; i++)
         status = check_inputs(r, &r->pipeline->steps[i]);
     return status;
+}
+
+/* ---- results that stay -------------------------------------------------------------------------------- */
+
+static hac_status add_file(const pipeline_reader *r, const hac_pipeline_step *step, const char *input,
+                           hac_query_source *files)
+{
+    (void)r;
+    return hac_query_source_add(files, step->command->name, input, true, NULL);
+}
+
+/* Rows that this process reads do not stay with the daemon. An input that is not there yet is the result of a
+ * step, or a file that one writes, which is neither compressed nor a pipe. */
+static hac_status check_kept(const pipeline_reader *r, const hac_pipeline_step *step)
+{
+    hac_cleanup(hac_query_source_clear) hac_query_source files = {.n_paths = 0};
+    const char *parse = value_in(step, "--parse=");
+    hac_input_format format = parse != NULL ? hac_format_named(parse, strlen(parse)) : HAC_INPUT_NONE;
+    bool rows = is_kind(step, "query") || value_in(step, "--key=") != NULL;
+    if (!step->kept || !rows || with_inputs(r, step, add_file, &files) != HAC_OK)
+        return HAC_OK;
+    if (hac_query_source_choose(&files, step->command->name, format, NULL) != HAC_OK || !files.splits)
+        return HAC_OK; /* the command says what is wrong */
+    bool standard = strcmp(files.paths[0], "-") == 0;
+    return hac_yaml_fail_at(r->file, step->line, step->column, r->err,
+                            "step `%.40s`: hacctl reads %.200s%s itself, so the result cannot stay with the "
+                            "daemon; say `output: FILE`",
+                            step->name, standard ? "standard input" : files.paths[0],
+                            files.n_paths > 1 ? " and more files" : "");
 }
 
 /* ---- the file ----------------------------------------------------------------------------------------- */
@@ -593,6 +637,8 @@ static hac_status read_root(const pipeline_reader *r, const hac_yaml_node *root)
         status = find_order(r);
     if (status == HAC_OK)
         status = check_use(r);
+    for (size_t i = 0; i < r->pipeline->n_steps && status == HAC_OK; i++)
+        status = check_kept(r, &r->pipeline->steps[i]);
     return status == HAC_OK ? check_files(r) : status;
 }
 

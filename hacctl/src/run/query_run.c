@@ -139,8 +139,9 @@ static hac_status check_kept(const hac_cli *cli, const hac_query_request *reques
     if (cli->kept == NULL || !by_client)
         return HAC_OK;
     return hac_fail(err, HAC_INVALID,
-                    "its input is read by this process, so its result cannot stay with the daemon; say "
-                    "`output: FILE`");
+                    "hacctl reads %.200s itself, so the result cannot stay with the daemon; say "
+                    "`output: FILE`",
+                    input->n_files > 0 ? input->names[0] : "its input");
 }
 
 static hac_status check_detached(const hac_query_request *request, hac_error *err)
