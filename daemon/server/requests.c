@@ -399,6 +399,11 @@ static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Reque
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
 
+static bool is_visible(const hac_session *session, const hacd_job *job)
+{
+    return !job->by_itself && (job->user == session->user || hac_user_is_administrator(session->user));
+}
+
 /* The job with that id, if it is in memory and this user's. Administrators see all jobs. 0: this user's
  * newest job; of a run of a logic file the run. */
 static const hacd_job *look_up(const hac_session *session, uint64_t id)
@@ -407,11 +412,10 @@ static const hacd_job *look_up(const hac_session *session, uint64_t id)
     const hacd_job *job = NULL, *run = NULL;
     if (id != 0) {
         job = hacd_job_find(jobs, id);
-        bool shown = job != NULL && (job->user == session->user || hac_user_is_administrator(session->user));
-        return shown ? job : NULL;
+        return job != NULL && is_visible(session, job) ? job : NULL;
     }
     hac_list_for_each_back (job, &jobs->list, hacd_job, link) {
-        if (job->user != session->user)
+        if (job->user != session->user || job->by_itself)
             continue;
         run = hac_job_parts_run(job);
         return run != NULL ? run : job;

@@ -25,6 +25,10 @@ class IdleCalibration(MachineTest):
         self.assertIn(self.state(machine), ("waiting", "measuring"))
         self.assertTrue(eventually(lambda: self.state(machine) == "measured", 60, 0.3), self.state(machine))
         self.assertEqual(machine.json("jobs")["jobs"], [])
+        for command in ("show", "why", "log", "trace"):  # its job is nobody's, not even an administrator's
+            machine.bad(2, command, says="you have no jobs")
+            machine.bad(2, command, "1", says="there is no job 1 of yours")
+        machine.bad(2, "cancel", "1", says="there is no job 1 of yours")
         return machine
 
     def test_new_device(self):
