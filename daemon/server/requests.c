@@ -606,11 +606,14 @@ static hac_status handle_hold(hac_session *session, const Hac__Client__Request *
                           (unsigned long long)job->id);
     if (status == HAC_OK)
         status = hac_pool_seal(job->result, err);
-    if (status == HAC_OK)
-        status = hac_session_hold(session, job->result, err);
     if (status != HAC_OK)
         return status;
     hac_pool_hold(job->result);
+    status = hac_session_hold(session, job->result, err);
+    if (status != HAC_OK) {
+        hac_pool_release(job->result);
+        return status;
+    }
     hac_session_send_ok(session, request->serial);
     return HAC_OK;
 }

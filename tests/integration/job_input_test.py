@@ -132,6 +132,37 @@ class Inputs(SharedMachineTest):
             self.m.good("result", each, "-o", "out")
             self.assertIsNone(self.m.wrong("u32", "in", "out"))
 
+    def test_held_often(self):
+        """hacd needs no memory for a buffer that a connection holds again, and counts how often it does."""
+        job = self.detached("sort", "in", "--type", "u32", *BITONIC)
+        client = wire.Client(self.m.socket)
+        self.addCleanup(client.close)
+
+        def hold(times):
+            frame = wire.frame(wire.request(1, wire.HOLD, wire.field(1, int(job))), 0)
+            for _ in range(times // 100):
+                for _ in range(100):
+                    client.send_raw(frame)
+                for _ in range(100):
+                    self.assertEqual(client.receive()[0], wire.R_OK)
+
+        hold(1000)
+        before = self.m.daemon().rss()
+        hold(60000)
+        self.assertLess(self.m.daemon().rss() - before, 256 << 10)
+        done = client.ask(wire.RESULT, wire.field(1, int(job)))
+        buffer = wire.decode(done[1][5][0])[1][0]
+        with wire.Client(self.m.socket) as second:
+            ask = wire.field(1, buffer)
+            for times in (1, 3):
+                for _ in range(times):
+                    self.assertEqual(second.ask(wire.HOLD, wire.field(1, int(job)))[0], wire.R_OK)
+                for _ in range(times):
+                    self.assertEqual(second.ask(wire.BUFFER_RELEASE, ask)[0], wire.R_OK)
+                self.assertIn("holds no buffer", second.ask(wire.BUFFER_RELEASE, ask)[1][2][0].decode())
+        self.m.good("result", job, "-o", "out")
+        self.assertIsNone(self.m.wrong("u32", "in", "out"))
+
     def descriptors_of_pool(self):
         return self.m.daemon().descriptors(pool=True).get("/memfd:hac-pool", 0)
 

@@ -294,7 +294,7 @@ void hac_session_close(hac_session *session, const char *why)
     hac_unread_close_channel(session);
     sessions->closed(session);
     for (size_t i = 0; i < session->n_handles; i++)
-        hac_pool_release(session->handles[i]);
+        hac_pool_release(session->handles[i].buffer);
     drop_texts(session);
     free(session->handles);
     free(session->known);
@@ -371,38 +371,50 @@ void hac_sessions_forget_buffer(hac_sessions *sessions, const hac_pool_buffer *b
 
 /* ---- what the client holds ---------------------------------------------------------------------------- */
 
-hac_pool_buffer *hac_session_buffer(const hac_session *session, uint32_t id)
+static hac_session_handle *find_handle(const hac_session *session, uint32_t id)
 {
     for (size_t i = 0; i < session->n_handles; i++)
-        if (session->handles[i]->id == id)
-            return session->handles[i];
+        if (session->handles[i].buffer->id == id)
+            return &session->handles[i];
     return NULL;
+}
+
+hac_pool_buffer *hac_session_buffer(const hac_session *session, uint32_t id)
+{
+    const hac_session_handle *handle = find_handle(session, id);
+    return handle != NULL ? handle->buffer : NULL;
 }
 
 hac_status hac_session_hold(hac_session *session, hac_pool_buffer *buffer, hac_error *err)
 {
+    hac_session_handle *handle = find_handle(session, buffer->id);
+    if (handle != NULL) { /* it costs nothing, however often it is asked for */
+        handle->times++;
+        hac_pool_release(buffer);
+        return HAC_OK;
+    }
     if (session->n_handles == session->handles_capacity) {
         size_t capacity = session->handles_capacity == 0 ? 8 : session->handles_capacity * 2;
-        hac_pool_buffer **handles = reallocarray(session->handles, capacity, sizeof *handles);
+        hac_session_handle *handles = reallocarray(session->handles, capacity, sizeof *handles);
         if (handles == NULL)
             return hac_fail_no_memory(err);
         session->handles = handles;
         session->handles_capacity = capacity;
     }
-    session->handles[session->n_handles++] = buffer;
+    session->handles[session->n_handles++] = (hac_session_handle){buffer, 1};
     return HAC_OK;
 }
 
 bool hac_session_drop(hac_session *session, uint32_t id)
 {
-    for (size_t i = 0; i < session->n_handles; i++) {
-        if (session->handles[i]->id != id)
-            continue;
-        hac_pool_release(session->handles[i]);
-        session->handles[i] = session->handles[--session->n_handles];
-        return true;
+    hac_session_handle *handle = find_handle(session, id);
+    if (handle == NULL)
+        return false;
+    if (--handle->times == 0) {
+        hac_pool_release(handle->buffer);
+        *handle = session->handles[--session->n_handles];
     }
-    return false;
+    return true;
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------ */

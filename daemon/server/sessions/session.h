@@ -44,6 +44,12 @@ typedef struct hac_sessions {
     void *context; /* for the callbacks */
 } hac_sessions;
 
+/* A buffer that a session holds, and how often. The pool counts it once. */
+typedef struct hac_session_handle {
+    hac_pool_buffer *buffer;
+    uint64_t times;
+} hac_session_handle;
+
 struct hac_session {
     hac_link link;
     hac_sessions *sessions;
@@ -65,7 +71,7 @@ struct hac_session {
     size_t n_known, known_capacity;
     hac_link texts; /* that the client has not asked for to the end; the oldest first */
     unsigned n_texts;
-    hac_pool_buffer **handles; /* buffers that it holds through hac_buffer_alloc */
+    hac_session_handle *handles; /* what it holds through hac_buffer_alloc and hac_job_as_input */
     size_t n_handles, handles_capacity;
 };
 
@@ -106,7 +112,9 @@ void hac_sessions_forget_buffer(hac_sessions *sessions, const hac_pool_buffer *b
 
 /* The buffer with that id if the session holds it, or NULL. */
 hac_pool_buffer *hac_session_buffer(const hac_session *session, uint32_t id);
+/* Takes over one hold of the caller (hac_pool_hold); if it fails, the caller keeps it. */
 HAC_MUST_USE hac_status hac_session_hold(hac_session *session, hac_pool_buffer *buffer, hac_error *err);
+/* Undoes one hac_session_hold. Returns whether the session held the buffer. */
 bool hac_session_drop(hac_session *session, uint32_t id);
 
 #endif
