@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
 from machine import MachineTest, eventually, main  # noqa: E402
-from users import LOG, PLAN, RECEIPT, SHOW, TRACE, WHY, UsersTest  # noqa: E402
+from users import DETACH, LOG, PLAN, RECEIPT, SHOW, TRACE, WHY, UsersTest  # noqa: E402
 
 MAX, ALL_JOBS = 1000, 13
 LOGIC = """name: twice
@@ -123,6 +123,30 @@ class History(MachineTest):
         self.same(m, before)
         m.sort_and_check("u32")
         self.assertGreater(m.json("show")["id"], ids[-1])
+
+    def test_numbers_after_a_kill(self):
+        """A number that was given out is not given out again, even if nothing was written since."""
+        m = self.machine()
+        last = 0
+        data = b"\x03\0\0\0\x01\0\0\0"
+        for _ in range(3):
+            daemon = m.daemon()
+            with wire.Client(m.socket) as client:
+                sort = wire.sort_inline("u32", data, options=DETACH)
+                given = [client.ask(wire.SUBMIT_SORT, sort)[1][1][0] for _ in range(3)]
+                os.kill(daemon.pid, signal.SIGKILL)
+            daemon.wait()
+            self.assertGreater(given[0], last)
+            self.assertEqual(given, list(range(given[0], given[0] + 3)))
+            last = given[-1]
+        m.daemon()
+        with wire.Client(m.socket) as client:
+            given = client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", data))[1][1][0]
+            self.assertGreater(given, last)
+        self.end(m, signal.SIGTERM)  # what was reserved and not used is given back
+        m.daemon()
+        with wire.Client(m.socket) as client:
+            self.assertEqual(client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", data))[1][1][0], given + 1)
 
     def test_private_daemon_leaves(self):
         """A private daemon that has nothing to do ends; who asks starts the next one."""

@@ -77,13 +77,11 @@ int hac_job_files_lock(const char *state_directory)
     return hac_steal_fd(&lock);
 }
 
-void hac_job_files_put_next(int lock, uint64_t next)
+bool hac_job_files_put_next(int lock, uint64_t next)
 {
     char text[16];
     int n = snprintf(text, sizeof text, "%-13" PRIu64 "\n", next);
-    if (pwrite(lock, text, (size_t)n, 0) != n) {
-        /* the names of the files tell the number, too */
-    }
+    return pwrite(lock, text, (size_t)n, 0) == n;
 }
 
 static uint64_t read_next(int jobs)

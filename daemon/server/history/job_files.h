@@ -2,8 +2,8 @@
 /*
  * The folder `jobs` of the state directory: a folder for each account, in it a file for each ended job
  * (job_record.h), which is replaced as a whole. All of it is hacd's own, mode 0700 and 0600. The file `next`
- * holds the number of hacd's next job, and a lock: of several hacds with one state directory, the one with
- * the lock writes.
+ * holds a number that is larger than those of all jobs, and a lock: of several hacds with one state
+ * directory, the one with the lock writes.
  *
  * These functions block: all but hac_job_files_last and those of the end run on the thread pool.
  */
@@ -30,10 +30,11 @@ typedef struct hac_job_account {
 /* Opens and locks `next`. Returns -1, with errno, if another hacd has the lock (EWOULDBLOCK) or the folder
  * cannot be written. */
 int hac_job_files_lock(const char *state_directory);
-/* Writes the number of the next job to the descriptor that hac_job_files_lock returned. */
-void hac_job_files_put_next(int lock, uint64_t next);
+/* Writes to the descriptor that hac_job_files_lock returned: numbers below `next` are given out by this hacd,
+ * or were. */
+bool hac_job_files_put_next(int lock, uint64_t next);
 
-/* The largest job number that was ever given out, as far as the folder tells. */
+/* The largest job number that may have been given out, as far as the folder tells. */
 uint64_t hac_job_files_last(const char *state_directory);
 
 /* Writes the file of a job. Returns 0, or why it failed (errno). */

@@ -23,6 +23,9 @@
 /* Larger plans and traces take too long to print on the loop; they do not fit into a record anyhow. */
 #define PLAN_TASKS_MAX    1024u
 #define TRACE_RECORDS_MAX 2048u
+/* Job numbers are reserved in the file before they are given out: a number is never given out twice, even if
+ * hacd is killed. More are reserved when a quarter is used up: a tick can use up no more than the rest. */
+#define NUMBERS_AHEAD 4000u
 
 typedef struct saved_record {
     hac_job_account account;
@@ -36,7 +39,7 @@ struct hac_job_store {
     int lock; /* -1: not taken yet */
     saved_record *batch;
     size_t n_batch, batch_bytes;
-    uint64_t next; /* number of the next job, as it stands in the file */
+    uint64_t next; /* as it stands in the file: the first number that is not reserved */
     /* While `writing`, the thread pool has all that is above, and the following. */
     bool writing;
     uv_work_t work;
@@ -73,8 +76,16 @@ static void take_lock(hac_job_store *store)
     store->lock = hac_job_files_lock(store->server->options.state_directory);
     store->errnum = store->lock < 0 ? errno : 0;
     store->last = hac_job_files_last(store->server->options.state_directory);
-    if (store->last + 1 > store->put_next)
-        store->put_next = store->last + 1;
+    if (store->last + 1 + NUMBERS_AHEAD > store->put_next)
+        store->put_next = store->last + 1 + NUMBERS_AHEAD;
+}
+
+/* If it fails, the next batch tries again. */
+static void write_next(hac_job_store *store)
+{
+    if (store->lock >= 0 && store->put_next != store->next &&
+        hac_job_files_put_next(store->lock, store->put_next))
+        store->next = store->put_next;
 }
 
 static void write_batch(uv_work_t *work)
@@ -90,10 +101,7 @@ static void write_batch(uv_work_t *work)
             hac_job_files_write(store->server->options.state_directory, r->account, r->id, r->bytes, r->n);
         store->n_written += store->errnum == 0;
     }
-    if (store->lock >= 0 && store->put_next != store->next) {
-        hac_job_files_put_next(store->lock, store->put_next);
-        store->next = store->put_next;
-    }
+    write_next(store);
     trim_accounts(store);
 }
 
@@ -215,9 +223,9 @@ void hac_job_store_open(hac_server *server)
         return;
     store->server = server;
     store->lock = -1;
-    store->put_next = 1;
     take_lock(store);
-    server->jobs.next_id = store->put_next;
+    write_next(store);
+    server->jobs.next_id = store->last + 1;
     store->last = 0;
 }
 
@@ -228,10 +236,10 @@ void hac_job_store_save(hac_server *server)
         return;
     bool idle = hac_jobs_unfinished(&server->jobs) == 0;
     (void)add_records(store, hac_now_ns() + (idle ? IDLE_NS : BUSY_NS));
-    bool numbers = store->lock >= 0 && server->jobs.next_id != store->next;
+    bool numbers = store->lock >= 0 && server->jobs.next_id + NUMBERS_AHEAD / 4 * 3 > store->next;
     if (store->n_batch == 0 && !numbers)
         return;
-    store->put_next = server->jobs.next_id;
+    store->put_next = numbers ? server->jobs.next_id + NUMBERS_AHEAD : store->next;
     store->writing = true;
     int r = hac_blocking_work_queue(&server->loop, &store->work, write_batch, batch_written);
     if (r != 0)
@@ -246,7 +254,7 @@ void hac_job_store_close(hac_server *server)
         return;
     while (more && store->errnum == 0) {
         more = add_records(store, UINT64_MAX);
-        store->put_next = server->jobs.next_id;
+        store->put_next = server->jobs.next_id; /* the rest of the reserved ones is given back */
         if (store->n_batch == 0 && store->put_next == store->next)
             break;
         write_batch(&store->work);
