@@ -220,6 +220,29 @@ class History(MachineTest):
 
 
 class Users(UsersTest):
+    def test_one_bad_folder(self):
+        """What stands in the way of one user's records is nothing to the others."""
+        m, daemon = self.shared()
+        one, two = self.user(m, 60001), self.user(m, 60002)
+        data = b"\x03\0\0\0\x01\0\0\0"
+        folder = folder_of(m, 60001)
+        folder.parent.mkdir(mode=0o700, exist_ok=True)
+        folder.write_text("a file")
+        for client in (one, two, one, two):
+            self.assertEqual(client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", data))[0], wire.R_DONE)
+        self.assertTrue(eventually(lambda: names(folder_of(m, 60002)) == [2, 4]))
+        self.assertTrue(eventually(lambda: "/jobs/60001: Not a directory" in m.log()))
+        folder.unlink()  # what waited is written now
+        self.assertTrue(eventually(lambda: names(folder) == [1, 3]))
+        folder.rename(folder.with_name("away"))
+        folder.write_text("a file")
+        for client in (one, two):
+            self.assertEqual(client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", data))[0], wire.R_DONE)
+            client.close()
+        os.kill(daemon.pid, signal.SIGTERM)
+        daemon.wait()
+        self.assertEqual(names(folder_of(m, 60002)), [2, 4, 6])
+
     def test_two_users(self):
         """Each sees their own jobs, after a restart too; the service's own user sees all."""
         m, daemon = self.shared()

@@ -44,13 +44,18 @@ static int open_jobs(const char *state_directory, bool make)
     return open_folder(AT_FDCWD, path, make);
 }
 
+void hac_job_files_account_name(hac_job_account account, char *ret, size_t capacity)
+{
+    snprintf(ret, capacity, "%u%s", (unsigned)account.uid, account.administers ? "-admin" : "");
+}
+
 static int open_account(const char *state_directory, hac_job_account account, bool make)
 {
     char name[32];
     hac_autoclose int jobs = open_jobs(state_directory, make);
     if (jobs < 0)
         return -1;
-    snprintf(name, sizeof name, "%u%s", (unsigned)account.uid, account.administers ? "-admin" : "");
+    hac_job_files_account_name(account, name, sizeof name);
     return open_folder(jobs, name, make);
 }
 
@@ -192,23 +197,22 @@ hac_status hac_job_files_list(const char *state_directory, hac_job_account accou
     return folder < 0 ? HAC_OK : list_folder(folder, ret, ret_n, err);
 }
 
-void hac_job_files_trim(const char *state_directory, hac_job_account account)
+void hac_job_files_trim(const char *state_directory, hac_job_account account, size_t n, uint64_t bytes)
 {
     hac_autofree uint64_t *ids = NULL;
-    size_t n = 0, kept = 0;
-    uint64_t bytes = 0;
+    size_t n_ids = 0;
     hac_autoclose int folder = open_account(state_directory, account, false);
-    if (folder < 0 || hac_job_files_list(state_directory, account, &ids, &n, NULL) != HAC_OK)
+    if (folder < 0 || hac_job_files_list(state_directory, account, &ids, &n_ids, NULL) != HAC_OK)
         return;
-    for (size_t i = n; i-- > 0;) { /* the newest first */
+    for (size_t i = n_ids; i-- > 0;) { /* the newest first */
         char name[24];
         struct stat info;
         snprintf(name, sizeof name, "%" PRIu64, ids[i]);
         bool record = fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
                       info.st_size <= HAC_JOB_RECORD_BYTES_MAX;
         bytes += record ? (uint64_t)info.st_size : 0;
-        kept += record;
-        if (!record || kept > HAC_JOB_FILES_MAX || bytes > HAC_JOB_FILES_BYTES_MAX)
+        n += record;
+        if (!record || n > HAC_JOB_FILES_MAX || bytes > HAC_JOB_FILES_BYTES_MAX)
             (void)unlinkat(folder, name, 0);
     }
 }

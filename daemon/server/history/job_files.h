@@ -27,6 +27,9 @@ typedef struct hac_job_account {
     bool administers;
 } hac_job_account;
 
+/* The name of the account's folder. */
+void hac_job_files_account_name(hac_job_account account, char *ret, size_t capacity);
+
 /* Opens and locks `next`. Returns -1, with errno, if another hacd has the lock (EWOULDBLOCK) or the folder
  * cannot be written. */
 int hac_job_files_lock(const char *state_directory);
@@ -40,8 +43,8 @@ uint64_t hac_job_files_last(const char *state_directory);
 /* Writes the file of a job. Returns 0, or why it failed (errno). */
 int hac_job_files_write(const char *state_directory, hac_job_account account, uint64_t id, const char *bytes,
                         size_t n);
-/* Removes what is over the limits, and what is no record. */
-void hac_job_files_trim(const char *state_directory, hac_job_account account);
+/* Removes what is no record, and the oldest ones, so that `n` more with `bytes` stay within the limits. */
+void hac_job_files_trim(const char *state_directory, hac_job_account account, size_t n, uint64_t bytes);
 
 /* *ret: malloc'ed bytes of the file. HAC_NOT_FOUND: there is none. HAC_INVALID: it is too large. */
 HAC_MUST_USE hac_status hac_job_files_read(const char *state_directory, hac_job_account account, uint64_t id,

@@ -17,8 +17,8 @@
 /* How long the loop may make records at each of its four ticks a second. */
 #define BUSY_NS 2500000u
 #define IDLE_NS 10000000u
-/* Records that wait to be written. */
-#define BATCH_RECORDS_MAX 1024u
+/* Records that wait to be written; of one account they fit into its folder. */
+#define BATCH_RECORDS_MAX HAC_JOB_FILES_MAX
 #define BATCH_BYTES_MAX   (8u << 20)
 /* Larger plans and traces take too long to print on the loop; they do not fit into a record anyhow. */
 #define PLAN_TASKS_MAX    1024u
@@ -32,6 +32,10 @@ typedef struct saved_record {
     uint64_t id;
     char *bytes;
     size_t n;
+    bool again;         /* replaces an earlier record of the job */
+    bool tried;         /* it could not be written before */
+    bool written;       /* only while the batch is written */
+    int account_errnum; /* of the account's first record in the batch: why the rest must wait */
 } saved_record;
 
 struct hac_job_store {
@@ -45,9 +49,9 @@ struct hac_job_store {
     uv_work_t work;
     uint64_t put_next; /* to be written */
     uint64_t last;     /* the largest number found when the lock was taken */
-    size_t n_written;
-    int errnum;
-    bool failed; /* the last write failed */
+    int errnum;        /* why something could not be written; 0: all was */
+    char failing[32];  /* the folder below `jobs` that it was for; empty: all of them */
+    bool failed;       /* the last batch was not written as a whole */
 };
 
 hac_job_account hac_job_store_account(const hac_user *user)
@@ -57,18 +61,53 @@ hac_job_account hac_job_store_account(const hac_user *user)
 
 /* ---- on the thread pool ------------------------------------------------------------------------------- */
 
-static void trim_accounts(hac_job_store *store)
+static bool same_account(hac_job_account a, hac_job_account b)
+{
+    return a.uid == b.uid && a.administers == b.administers;
+}
+
+/* The account's first record in the batch. */
+static saved_record *first_of(hac_job_store *store, hac_job_account account)
+{
+    saved_record *first = store->batch;
+    while (!same_account(first->account, account))
+        first++;
+    return first;
+}
+
+/* Makes room for the account's records before they are written, so that a full file system is no reason to
+ * write nothing more. */
+static void trim_account(hac_job_store *store, hac_job_account account)
+{
+    size_t n = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < store->n_batch; i++) {
+        const saved_record *r = &store->batch[i];
+        if (r->again || !same_account(r->account, account))
+            continue;
+        n++;
+        bytes += r->n;
+    }
+    hac_job_files_trim(store->server->options.state_directory, account, n, bytes);
+}
+
+/* After a failure the account's further records wait, not those of others. */
+static void write_record(hac_job_store *store, saved_record *record)
 {
     const char *folder = store->server->options.state_directory;
-    for (size_t i = 0; i < store->n_written; i++) {
-        const hac_job_account a = store->batch[i].account;
-        bool again = false;
-        for (size_t before = 0; before < i && !again; before++)
-            again = store->batch[before].account.uid == a.uid &&
-                    store->batch[before].account.administers == a.administers;
-        if (!again)
-            hac_job_files_trim(folder, a);
+    saved_record *first = first_of(store, record->account);
+    if (first == record) {
+        first->account_errnum = 0;
+        trim_account(store, record->account);
     }
+    if (first->account_errnum == 0)
+        first->account_errnum =
+            hac_job_files_write(folder, record->account, record->id, record->bytes, record->n);
+    record->written = first->account_errnum == 0;
+    if (record->written || store->errnum != 0)
+        return;
+    store->errnum = first->account_errnum;
+    hac_job_files_account_name(record->account, store->failing, sizeof store->failing);
 }
 
 static void take_lock(hac_job_store *store)
@@ -91,31 +130,33 @@ static void write_next(hac_job_store *store)
 static void write_batch(uv_work_t *work)
 {
     hac_job_store *store = hac_container_of(work, hac_job_store, work);
-    store->n_written = 0;
     store->errnum = 0;
+    store->failing[0] = '\0';
     if (store->lock < 0)
         take_lock(store);
-    while (store->errnum == 0 && store->n_written < store->n_batch) {
-        const saved_record *r = &store->batch[store->n_written];
-        store->errnum =
-            hac_job_files_write(store->server->options.state_directory, r->account, r->id, r->bytes, r->n);
-        store->n_written += store->errnum == 0;
-    }
+    for (size_t i = 0; store->lock >= 0 && i < store->n_batch; i++)
+        write_record(store, &store->batch[i]);
     write_next(store);
-    trim_accounts(store);
 }
 
 /* ---- on the loop -------------------------------------------------------------------------------------- */
 
+/* Drops records that were written, and of the others the first `n` that were tried before. */
 static void drop_records(hac_job_store *store, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        store->batch_bytes -= store->batch[i].n;
-        free(store->batch[i].bytes);
+    size_t kept = 0;
+    for (size_t i = 0; i < store->n_batch; i++) {
+        saved_record *r = &store->batch[i];
+        bool old = !r->written && r->tried && n > 0;
+        n -= old;
+        if (!r->written && !old) {
+            store->batch[kept++] = *r;
+            continue;
+        }
+        store->batch_bytes -= r->n;
+        free(r->bytes);
     }
-    store->n_batch -= n;
-    if (n > 0 && store->n_batch > 0)
-        memmove(store->batch, store->batch + n, store->n_batch * sizeof *store->batch);
+    store->n_batch = kept;
 }
 
 static void end_batch(hac_job_store *store)
@@ -124,11 +165,13 @@ static void end_batch(hac_job_store *store)
     bool failed = store->errnum != 0;
     if (failed && !store->failed)
         hac_log_record(HAC_LOG_WARNING, HAC_EVENT_STATE, NULL,
-                       "cannot write %s/jobs: %s; ended jobs are remembered when it can be written again",
-                       server->options.state_directory,
+                       "cannot write %s/jobs%s%s: %s; ended jobs are remembered when it can be written again",
+                       server->options.state_directory, store->failing[0] != '\0' ? "/" : "", store->failing,
                        store->errnum == EWOULDBLOCK ? "another hacd writes there" : strerror(store->errnum));
     store->failed = failed;
-    drop_records(store, store->n_written);
+    for (size_t i = 0; i < store->n_batch; i++)
+        store->batch[i].tried = true;
+    drop_records(store, 0);
     if (store->last >= server->jobs.next_id)
         server->jobs.next_id = store->last + 1;
     store->last = 0;
@@ -138,10 +181,8 @@ static void batch_written(uv_work_t *work, int status)
 {
     hac_job_store *store = hac_container_of(work, hac_job_store, work);
     store->writing = false;
-    if (status != 0) {
-        store->n_written = 0;
+    if (status != 0)
         store->errnum = ECANCELED;
-    }
     end_batch(store);
 }
 
@@ -176,18 +217,28 @@ static void make_record(const hac_server *server, const hacd_job *job, hac_text 
     hac_job_record_write(&record, ret);
 }
 
+static bool is_full(const hac_job_store *store)
+{
+    return store->n_batch == BATCH_RECORDS_MAX || store->batch_bytes >= BATCH_BYTES_MAX;
+}
+
+/* If the batch is full, the oldest records that could not be written make room for newer ones. */
 static bool reserve(hac_job_store *store)
 {
     if (store->batch == NULL)
         store->batch = calloc(BATCH_RECORDS_MAX, sizeof *store->batch);
-    return store->batch != NULL && store->n_batch < BATCH_RECORDS_MAX && store->batch_bytes < BATCH_BYTES_MAX;
+    for (size_t before = 0; is_full(store) && store->n_batch != before;) {
+        before = store->n_batch;
+        drop_records(store, 1);
+    }
+    return store->batch != NULL && !is_full(store);
 }
 
 /* Returns false if there is no memory for the record now. */
 static bool add_record(hac_job_store *store, hacd_job *job)
 {
     hac_text text = HAC_TEXT_NONE;
-    saved_record record = {hac_job_store_account(job->user), job->id, NULL, 0};
+    saved_record record = {.account = hac_job_store_account(job->user), .id = job->id, .again = job->saved};
     if (!reserve(store))
         return false;
     make_record(store->server, job, &text);
@@ -252,15 +303,17 @@ void hac_job_store_close(hac_server *server)
     bool more = true;
     if (store == NULL)
         return;
-    while (more && store->errnum == 0) {
+    while (more) {
         more = add_records(store, UINT64_MAX);
         store->put_next = server->jobs.next_id; /* the rest of the reserved ones is given back */
         if (store->n_batch == 0 && store->put_next == store->next)
             break;
+        more = more && store->n_batch > 0;
         write_batch(&store->work);
         end_batch(store);
+        more = more && store->lock >= 0;
+        drop_records(store, SIZE_MAX);
     }
-    drop_records(store, store->n_batch);
     free(store->batch);
     hac_close(store->lock);
     free(store);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/test_support.h"
+
+static const hac_job_account someone = {60001, false};
+
+/* A state directory of its own, with `jobs` and the account's folder in it. */
+static int set_up(void **state)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/hac-job-files-XXXXXX");
+    assert_non_null(mkdtemp(path));
+    *state = path;
+    hac_close(hac_job_files_lock(path));
+    return hac_job_files_write(path, someone, 1, "x", 1);
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", (const char *)*state);
+    return system(command);
+}
+
+static void assert_kept(const char *folder, uint64_t first, uint64_t last)
+{
+    hac_autofree uint64_t *ids = NULL;
+    size_t n = 0;
+    assert_int_equal(hac_job_files_list(folder, someone, &ids, &n, NULL), HAC_OK);
+    assert_int_equal(n, last - first + 1);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(ids[i], first + i);
+}
+
+static void trim_makes_room(void **state)
+{
+    for (uint64_t id = 1; id <= 1010; id++)
+        assert_int_equal(hac_job_files_write(*state, someone, id, "x", 1), 0);
+    hac_job_files_trim(*state, someone, 0, 0);
+    assert_kept(*state, 11, 1010);
+    hac_job_files_trim(*state, someone, 3, 3);
+    assert_kept(*state, 14, 1010);
+    hac_job_files_trim(*state, someone, 0, HAC_JOB_FILES_BYTES_MAX - 5);
+    assert_kept(*state, 1006, 1010);
+    hac_job_files_trim(*state, someone, HAC_JOB_FILES_MAX, 0);
+    assert_kept(*state, 1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(trim_makes_room, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
