@@ -173,6 +173,21 @@ class History(MachineTest):
         m.bad(2, "show", 100, says="there is no job 100")
         self.assertEqual(m.json("show")["id"], 1100)
 
+    def test_old_records(self):
+        """They are removed when hacd starts, whether or not their user comes again."""
+        m = self.machine()
+        ids = self.three_jobs(m)
+        self.end(m, signal.SIGTERM)
+        gone = folder_of(m).with_name("60009")
+        gone.mkdir()
+        for path in (folder_of(m) / "1", gone / "7"):
+            path.write_bytes((folder_of(m) / "1").read_bytes())
+            os.utime(path, (time.time() - 91 * 86400,) * 2)
+        m.daemon()
+        self.assertTrue(eventually(lambda: names(folder_of(m)) == ids[1:] and names(gone) == []))
+        self.assertEqual([job["id"] for job in m.json("jobs", "--all")["jobs"]], ids[1:])
+        m.bad(2, "show", 1, says="there is no job 1 of yours")
+
     def test_hostile_files(self):
         m = self.machine()
         ids = self.three_jobs(m)

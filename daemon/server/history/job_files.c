@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -201,6 +202,7 @@ void hac_job_files_trim(const char *state_directory, hac_job_account account, si
 {
     hac_autofree uint64_t *ids = NULL;
     size_t n_ids = 0;
+    const time_t oldest = time(NULL) - (time_t)HAC_JOB_FILES_DAYS_MAX * 24 * 60 * 60;
     hac_autoclose int folder = open_account(state_directory, account, false);
     if (folder < 0 || hac_job_files_list(state_directory, account, &ids, &n_ids, NULL) != HAC_OK)
         return;
@@ -209,7 +211,7 @@ void hac_job_files_trim(const char *state_directory, hac_job_account account, si
         struct stat info;
         snprintf(name, sizeof name, "%" PRIu64, ids[i]);
         bool record = fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
-                      info.st_size <= HAC_JOB_RECORD_BYTES_MAX;
+                      info.st_size <= HAC_JOB_RECORD_BYTES_MAX && info.st_mtime >= oldest;
         bytes += record ? (uint64_t)info.st_size : 0;
         n += record;
         if (!record || n > HAC_JOB_FILES_MAX || bytes > HAC_JOB_FILES_BYTES_MAX)
@@ -243,6 +245,16 @@ hac_status hac_job_files_accounts(const char *state_directory, hac_job_account *
     *ret = hac_steal_ptr(accounts);
     *ret_n = n;
     return HAC_OK;
+}
+
+void hac_job_files_trim_all(const char *state_directory)
+{
+    hac_autofree hac_job_account *accounts = NULL;
+    size_t n = 0;
+    if (hac_job_files_accounts(state_directory, &accounts, &n, NULL) != HAC_OK)
+        return;
+    for (size_t i = 0; i < n; i++)
+        hac_job_files_trim(state_directory, accounts[i], 0, 0);
 }
 
 /* Reads at most `capacity` bytes. */

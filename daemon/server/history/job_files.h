@@ -17,9 +17,10 @@
 
 #include "base/error.h"
 
-/* What is kept of an account: the newest jobs, and of these as many as fit. */
+/* What is kept of an account: the newest jobs, as many as fit, and for this time. */
 #define HAC_JOB_FILES_MAX       1000u
 #define HAC_JOB_FILES_BYTES_MAX (64u << 20)
+#define HAC_JOB_FILES_DAYS_MAX  90
 
 /* Whose jobs: a user's account, or the one for administration of that uid. */
 typedef struct hac_job_account {
@@ -43,8 +44,10 @@ uint64_t hac_job_files_last(const char *state_directory);
 /* Writes the file of a job. Returns 0, or why it failed (errno). */
 int hac_job_files_write(const char *state_directory, hac_job_account account, uint64_t id, const char *bytes,
                         size_t n);
-/* Removes what is no record, and the oldest ones, so that `n` more with `bytes` stay within the limits. */
+/* Removes what is no record, those that are too old, and the oldest ones, so that `n` more with `bytes` stay within the limits. */
 void hac_job_files_trim(const char *state_directory, hac_job_account account, size_t n, uint64_t bytes);
+/* hac_job_files_trim of all accounts, for none more. */
+void hac_job_files_trim_all(const char *state_directory);
 
 /* *ret: malloc'ed bytes of the file. HAC_NOT_FOUND: there is none. HAC_INVALID: it is too large. */
 HAC_MUST_USE hac_status hac_job_files_read(const char *state_directory, hac_job_account account, uint64_t id,

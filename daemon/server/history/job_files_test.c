@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -28,6 +29,11 @@ static int tear_down(void **state)
     char command[128];
     snprintf(command, sizeof command, "rm -rf '%s'", (const char *)*state);
     return system(command);
+}
+
+static void path_of(const char *folder, const char *name, char ret[128])
+{
+    snprintf(ret, 128, "%s/jobs/60001/%s", folder, name);
 }
 
 static void assert_kept(const char *folder, uint64_t first, uint64_t last)
@@ -54,10 +60,31 @@ static void trim_makes_room(void **state)
     assert_kept(*state, 1, 0);
 }
 
+static void set_age(const char *folder, const char *name, time_t days)
+{
+    char path[128];
+    time_t then = time(NULL) - days * 24 * 60 * 60;
+    const struct timespec times[2] = {{.tv_sec = then}, {.tv_sec = then}};
+    path_of(folder, name, path);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void old_records(void **state)
+{
+    for (uint64_t id = 1; id <= 4; id++)
+        assert_int_equal(hac_job_files_write(*state, someone, id, "x", 1), 0);
+    set_age(*state, "1", HAC_JOB_FILES_DAYS_MAX + 1);
+    set_age(*state, "2", HAC_JOB_FILES_DAYS_MAX * 10);
+    set_age(*state, "3", HAC_JOB_FILES_DAYS_MAX - 1);
+    hac_job_files_trim_all(*state);
+    assert_kept(*state, 3, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(trim_makes_room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(old_records, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,8 @@
 /* Job numbers are reserved in the file before they are given out: a number is never given out twice, even if
  * hacd is killed. More are reserved when a quarter is used up: a tick can use up no more than the rest. */
 #define NUMBERS_AHEAD 4000u
+/* How often old records of all accounts are removed, of those too that have no new jobs. */
+#define TRIM_SECONDS (24.0 * 60 * 60)
 
 typedef struct saved_record {
     hac_job_account account;
@@ -43,7 +45,8 @@ struct hac_job_store {
     int lock; /* -1: not taken yet */
     saved_record *batch;
     size_t n_batch, batch_bytes;
-    uint64_t next; /* as it stands in the file: the first number that is not reserved */
+    uint64_t trimmed_ns; /* when all accounts were trimmed; 0: not yet */
+    uint64_t next;       /* as it stands in the file: the first number that is not reserved */
     /* While `writing`, the thread pool has all that is above, and the following. */
     bool writing;
     uv_work_t work;
@@ -127,6 +130,18 @@ static void write_next(hac_job_store *store)
         store->next = store->put_next;
 }
 
+static bool wants_trim(const hac_job_store *store)
+{
+    return store->lock >= 0 &&
+           (store->trimmed_ns == 0 || hac_seconds_since(store->trimmed_ns) > TRIM_SECONDS);
+}
+
+static void trim_all(hac_job_store *store)
+{
+    store->trimmed_ns = hac_now_ns();
+    hac_job_files_trim_all(store->server->options.state_directory);
+}
+
 static void write_batch(uv_work_t *work)
 {
     hac_job_store *store = hac_container_of(work, hac_job_store, work);
@@ -134,6 +149,8 @@ static void write_batch(uv_work_t *work)
     store->failing[0] = '\0';
     if (store->lock < 0)
         take_lock(store);
+    if (wants_trim(store))
+        trim_all(store);
     for (size_t i = 0; store->lock >= 0 && i < store->n_batch; i++)
         write_record(store, &store->batch[i]);
     write_next(store);
@@ -288,7 +305,7 @@ void hac_job_store_save(hac_server *server)
     bool idle = hac_jobs_unfinished(&server->jobs) == 0;
     (void)add_records(store, hac_now_ns() + (idle ? IDLE_NS : BUSY_NS));
     bool numbers = store->lock >= 0 && server->jobs.next_id + NUMBERS_AHEAD / 4 * 3 > store->next;
-    if (store->n_batch == 0 && !numbers)
+    if (store->n_batch == 0 && !numbers && !wants_trim(store))
         return;
     store->put_next = numbers ? server->jobs.next_id + NUMBERS_AHEAD : store->next;
     store->writing = true;
