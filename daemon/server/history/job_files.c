@@ -138,9 +138,11 @@ int hac_job_files_write(const char *state_directory, hac_job_account account, ui
     char name[24];
     snprintf(name, sizeof name, "%" PRIu64, id);
     hac_autoclose int folder = HAC_FAILPOINT("jobs.open", -1, open_account(state_directory, account, true));
+    if (folder >= 0) /* what a killed hacd left, and what else is there: a FIFO would be waited for */
+        (void)unlinkat(folder, temporary, 0);
     hac_autoclose int fd =
         folder < 0 ? -1
-                   : openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+                   : openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int errnum = fd < 0 ? errno : write_all(fd, bytes, n);
     if (errnum == 0 && HAC_FAILPOINT("jobs.rename", -1, renameat(folder, temporary, folder, name)) != 0)
         errnum = errno;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job_files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,11 +81,35 @@ static void old_records(void **state)
     assert_kept(*state, 3, 4);
 }
 
+/* Whatever has the name of the temporary file, nobody waits for it and nothing is written to it. */
+static void temporary_is_made_anew(void **state)
+{
+    char path[128], other[128];
+    struct stat info;
+    path_of(*state, "new", path);
+    path_of(*state, "other", other);
+    alarm(60); /* instead of for ever */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(hac_job_files_write(*state, someone, 2, "x", 1), 0);
+    hac_close(open(other, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    assert_int_equal(link(other, path), 0);
+    assert_int_equal(hac_job_files_write(*state, someone, 3, "x", 1), 0);
+    assert_int_equal(symlink(other, path), 0);
+    assert_int_equal(hac_job_files_write(*state, someone, 4, "x", 1), 0);
+    alarm(0);
+    assert_kept(*state, 1, 4);
+    assert_int_equal(stat(other, &info), 0);
+    assert_int_equal(info.st_size, 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(hac_job_files_write(*state, someone, 5, "x", 1), EEXIST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(trim_makes_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_records, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(temporary_is_made_anew, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
