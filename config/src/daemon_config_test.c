@@ -50,7 +50,7 @@ static void assert_defaults(hac_daemon_config c)
     assert_true(c.build_deadline == 600);
     assert_true(c.drain_deadline == 25);
     assert_false(c.share_without_landlock);
-    assert_true(c.calibrate_when_idle);
+    assert_false(c.calibrate_when_idle);
     hac_daemon_config_clear(&c);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measurements that hacd makes by itself. When nothing has been asked of hacd for a while, it measures the
- * devices of which it does not know how fast they are: new ones, and those with a new driver or new settings,
- * whose models have another key. A device is measured for a few seconds, in tasks of at most a tenth of a
- * second. A job that comes ends the measurement; the device is measured on when hacd is idle again.
+ * Measurements that hacd makes by itself, if `calibrate_when_idle` is set. When nothing has been asked of
+ * hacd for a while, it measures the devices of which it does not know how fast they are: new ones, and those
+ * with a new driver or new settings, whose models have another key. A device is measured for a few seconds,
+ * in tasks of at most a tenth of a second. A job that comes ends the measurement; the device is measured on
+ * when hacd is idle again.
  */
 #ifndef SERVER_IDLE_CALIBRATION_H
 #define SERVER_IDLE_CALIBRATION_H
