@@ -50,7 +50,7 @@ static void tell_status(hac_server *server)
     unsigned users = 0, left = hac_jobs_unfinished(&server->jobs);
     hac_user *user = NULL;
     hac_list_for_each (user, &server->users.list, hac_user, link)
-        users += user->held[HAC_SLOT_CONNECTIONS] > 0 || user->held[HAC_SLOT_JOBS] > 0;
+        users += user->held[HAC_SLOT_CONNECTIONS] > 0 || (user->held[HAC_SLOT_JOBS] > 0 && !user->of_daemon);
     if (server->probing)
         hac_service_manager_status(server->notify, "looking for devices");
     else
@@ -85,8 +85,8 @@ static void tell_of_waiting(hac_server *server)
                                 "", "");
 }
 
-/* Measures a device whose speed is not known, while nothing else is to do. hacd's own user does it: what the
- * user's jobs learn counts for everybody. */
+/* Measures a device whose speed is not known, while nothing else is to do. hacd's own account does it: what
+ * its jobs learn counts for everybody, and no user's limits are in the way. */
 static void measure_by_itself(hac_server *server)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -94,12 +94,13 @@ static void measure_by_itself(hac_server *server)
     int device = hac_idle_calibration_next(server);
     if (device < 0)
         return;
-    server->devices.items[device]->calibrations++;
-    hac_status status = hac_user_get(&server->users, geteuid(), false, &user, &err);
+    hac_status status = hac_user_get_daemon(&server->users, geteuid(), &user, &err);
     if (status != HAC_OK)
         return;
     status = hacd_job_calibrate_by_itself(&server->jobs, user, (uint32_t)device, &err);
     hac_user_unref(user);
+    if (status == HAC_OK)
+        server->devices.items[device]->calibrations++;
     const hac_log_subject about = hac_log_device(server->devices.items[device]->config.name);
     hac_log_record(HAC_LOG_DEBUG, HAC_EVENT_OTHER, &about, "%s",
                    status == HAC_OK ? "the device is measured while hacd is idle" : err.message);

@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """hacd measures devices that it does not know while there are no jobs."""
+import json
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hostile"))
+import wire  # noqa: E402
+from attacks_test import ATTACKER, VICTIM, Service  # noqa: E402
 from machine import ONE_DEVICE, PLATFORM, MachineTest, eventually, main  # noqa: E402
+from users import User, UsersTest  # noqa: E402
 
 POSING = """name: acc
 match: {platform: "%s"}
 kind: fpga
 memory: {host: false}
 """ % (PLATFORM or "Portable Computing Language")
+DEVICES = 1  # a topic
 ON = {"calibrate_when_idle": "true", "executor_idle_timeout": "60s"}
 
 
@@ -74,6 +80,26 @@ class IdleCalibration(MachineTest):
         time.sleep(4)
         self.assertEqual((self.state(machine), machine.running().executor_pids()), ("off", []))
         self.assertNotIn("not measured yet", machine.good("devices").decode())
+
+
+class OfSystemDaemon(UsersTest):
+    """hacd as the machine's service, whose own user never connects."""
+    CONFIG = "calibrate_when_idle: true\nexecutor_idle_timeout: 60s\n"
+
+    def state(self, client):
+        return json.loads(client.text(wire.QUERY, wire.message(f1=DEVICES)))["devices"][0]["calibration"]
+
+    def measured(self, config=""):
+        client = User(Service(self, self.CONFIG + config), VICTIM).connect()
+        self.addCleanup(client.close)
+        self.assertTrue(eventually(lambda: self.state(client) == "measured", 60, 0.3), self.state(client))
+
+    def test_new_device(self):
+        self.measured()
+
+    def test_limits_of_users(self):
+        """The account that measures has none."""
+        self.measured("max_jobs_per_user: 1\npool_memory_per_user: 1MiB\n")
 
 
 if __name__ == "__main__":

@@ -479,7 +479,8 @@ static void add_user(const family *f, const hac_user *user, hac_metric_family wh
 {
     char uid[24];
     double used[N_RESOURCES], limits[N_RESOURCES];
-    snprintf(uid, sizeof uid, "%u%s", (unsigned)user->uid, user->administers ? "-admin" : "");
+    const char *suffix = user->of_daemon ? "-hacd" : user->administers ? "-admin" : "";
+    snprintf(uid, sizeof uid, "%u%s", (unsigned)user->uid, suffix);
     const label who = {"user", uid};
     user_resources(user, used, limits);
     if (which == HAC_METRIC_USER_MEMORY) {

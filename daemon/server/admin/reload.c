@@ -87,7 +87,8 @@ static void apply_config(hac_server *server)
     server->users.total[HAC_SLOT_CONNECTIONS] = server->config.max_connections;
     server->users.total[HAC_SLOT_JOBS] = server->config.max_jobs;
     hac_list_for_each (user, &server->users.list, hac_user, link)
-        user->limits = hac_daemon_config_limits(&server->config, user->uid, user->groups, user->n_groups);
+        if (!user->of_daemon)
+            user->limits = hac_daemon_config_limits(&server->config, user->uid, user->groups, user->n_groups);
     server->executors.hang_seconds = server->config.task_deadline_minimum;
     server->executors.hang_factor = server->config.task_deadline_factor;
     server->executors.idle_seconds = server->config.executor_idle_timeout;

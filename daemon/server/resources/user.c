@@ -33,11 +33,19 @@ void hac_users_deinit(hac_users *users)
         assert(users->held[slot] == 0 && users->holders[slot] == 0);
 }
 
-hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret, hac_error *err)
+/* What tells accounts apart. */
+typedef struct account {
+    uid_t uid;
+    bool administers, of_daemon;
+} account;
+
+static hac_status get(hac_users *users, account key, const hac_user_limits *limits, hac_user **ret,
+                      hac_error *err)
 {
     hac_user *user = NULL;
     hac_list_for_each (user, &users->list, hac_user, link) {
-        if (user->uid == uid && user->administers == administers) {
+        if (user->uid == key.uid && user->administers == key.administers &&
+            user->of_daemon == key.of_daemon) {
             user->references++;
             *ret = user;
             return HAC_OK;
@@ -47,17 +55,32 @@ hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user 
     if (user == NULL)
         return hac_fail_no_memory(err);
     user->users = users;
-    user->uid = uid;
-    user->administers = administers;
-    snprintf(user->learner, sizeof user->learner, "%u", (unsigned)uid);
+    user->uid = key.uid;
+    user->administers = key.administers;
+    user->of_daemon = key.of_daemon;
+    snprintf(user->learner, sizeof user->learner, "%u", (unsigned)key.uid);
     user->references = 1;
-    user->limits = users->limits;
+    user->limits = *limits;
     hac_list_init(&user->buffers);
     hac_list_init(&user->idle);
     hac_list_init(&user->reservations);
     hac_list_append(&users->list, &user->link);
     *ret = user;
     return HAC_OK;
+}
+
+hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret, hac_error *err)
+{
+    const account key = {.uid = uid, .administers = administers};
+    return get(users, key, &users->limits, ret, err);
+}
+
+hac_status hac_user_get_daemon(hac_users *users, uid_t uid, hac_user **ret, hac_error *err)
+{
+    static const hac_user_limits unlimited = {
+        .memory = UINT64_MAX, .jobs = UINT32_MAX, .descriptors = UINT32_MAX, .share = 1};
+    const account key = {.uid = uid, .of_daemon = true};
+    return get(users, key, &unlimited, ret, err);
 }
 
 void hac_user_set_groups(hac_user *user, gid_t *groups, size_t n_groups)

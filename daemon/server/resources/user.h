@@ -55,6 +55,7 @@ struct hac_user {
     uid_t uid;
     /* connected through the socket for administrators: an account of its own, beside the one of that uid */
     bool administers;
+    bool of_daemon;   /* hacd's own account, for what it does by itself: no client has it */
     char learner[12]; /* the uid as text */
     gid_t *groups;    /* as the kernel reported at the last connect */
     size_t n_groups;
@@ -118,6 +119,8 @@ void hac_users_deinit(hac_users *users);
  * the socket for administrators. */
 HAC_MUST_USE hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret,
                                      hac_error *err);
+/* Returns hacd's own account of that uid with one more reference. It has no limits of its own. */
+HAC_MUST_USE hac_status hac_user_get_daemon(hac_users *users, uid_t uid, hac_user **ret, hac_error *err);
 /* Takes ownership of `groups`. */
 void hac_user_set_groups(hac_user *user, gid_t *groups, size_t n_groups);
 void hac_user_ref(hac_user *user);
