@@ -38,8 +38,9 @@ def as_user(uid):
 class Service:
     """hacd as the machine's service: not private, as a user of its own."""
 
-    def __init__(self, test, config="", prefix=(), uid=SERVICE, name="hacd.sock", environment=None):
-        self.machine = test.machine(ONE_DEVICE)
+    def __init__(self, test, config="", prefix=(), uid=SERVICE, name="hacd.sock", environment=None,
+                 profile=ONE_DEVICE):
+        self.machine = test.machine(profile)
         self.root = self.machine.root
         self.socket = self.root / name
         config_path = self.root / "hacd.yaml"

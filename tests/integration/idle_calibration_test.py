@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hostile"))
 import wire  # noqa: E402
 from attacks_test import ATTACKER, VICTIM, Service  # noqa: E402
-from machine import ONE_DEVICE, PLATFORM, MachineTest, eventually, main  # noqa: E402
+from machine import LIBEXEC, ONE_DEVICE, PLATFORM, MachineTest, eventually, main  # noqa: E402
 from users import User, UsersTest  # noqa: E402
 
 POSING = """name: acc
@@ -89,6 +89,13 @@ class OfSystemDaemon(UsersTest):
     def state(self, client):
         return json.loads(client.text(wire.QUERY, wire.message(f1=DEVICES)))["devices"][0]["calibration"]
 
+    def comes_in(self, service, uid):
+        try:
+            User(service, uid).connect().close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
     def measured(self, config=""):
         client = User(Service(self, self.CONFIG + config), VICTIM).connect()
         self.addCleanup(client.close)
@@ -100,6 +107,18 @@ class OfSystemDaemon(UsersTest):
     def test_limits_of_users(self):
         """The account that measures has none."""
         self.measured("max_jobs_per_user: 1\npool_memory_per_user: 1MiB\n")
+
+    def test_without_landlock(self):
+        """hacd's own executor does not keep users out, and ends with the measurement."""
+        if b"landlock.version" not in (LIBEXEC / "hacd").read_bytes():
+            self.skipTest("built without HAC_FAILPOINTS: NOT TESTED")
+        slow = ONE_DEVICE.replace("threads: 2", "threads: 2, testing: {slowdown: 20}")
+        service = Service(self, self.CONFIG, environment={"HAC_FAILPOINTS": "landlock.version=EOPNOTSUPP"}, profile=slow)
+        root = User(service, 0).connect()  # the first user, who has no executor
+        self.assertTrue(eventually(lambda: self.state(root) == "measuring", 60, 0.05), self.state(root))
+        root.close()
+        for uid in (VICTIM, ATTACKER):
+            self.assertTrue(eventually(lambda: self.comes_in(service, uid), 1, 0.1))
 
 
 if __name__ == "__main__":

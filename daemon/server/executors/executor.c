@@ -717,6 +717,14 @@ static bool keeps_others_waiting(const hac_executor *executor, uint64_t now)
     return false;
 }
 
+/* Whether nobody is likely to use the idle executor again. Those of hacd's own account end with its job: they
+ * would take memory, and with some drivers the device, from users. */
+static bool is_spare(const hac_executor *executor, uint64_t now)
+{
+    return (executor->user->of_daemon && executor->user->active_jobs == 0) ||
+           (double)(now - executor->used_ns) * 1e-9 > executor->executors->idle_seconds;
+}
+
 static void check_one(hac_executor *executor, uint64_t now)
 {
     if (executor->state == HAC_EXECUTOR_ENDING) {
@@ -742,7 +750,7 @@ static void check_one(hac_executor *executor, uint64_t now)
             executor->state = HAC_EXECUTOR_ENDING;
             hac_child_kill(executor->child);
         }
-    } else if ((double)(now - executor->used_ns) * 1e-9 > executor->executors->idle_seconds) {
+    } else if (is_spare(executor, now)) {
         ask_to_leave(executor);
     }
 }

@@ -154,6 +154,12 @@ static bool has_access(const hac_session *session)
     return hac_user_has_access(user) || hac_user_is_administrator(user);
 }
 
+/* Accounts that no attacker has: what administrators and hacd itself run comes from nobody else. */
+static bool is_exempt(const hac_user *user)
+{
+    return user->administers || user->of_daemon;
+}
+
 /* Without Landlock, an executor that was taken over reaches the files of hacd's user, whom all executors run
  * as. So no two users have executors at a time, unless the configuration accepts that. */
 static hac_status check_walls(const hac_session *session, hac_error *err)
@@ -163,7 +169,7 @@ static hac_status check_walls(const hac_session *session, hac_error *err)
     if (sessions->has_landlock || sessions->config->share_without_landlock || session->user->administers)
         return HAC_OK;
     hac_list_for_each (other, &sessions->users->list, hac_user, link)
-        if (other->uid != session->user->uid && other->references > other->ended_jobs && !other->administers)
+        if (other->uid != session->user->uid && other->references > other->ended_jobs && !is_exempt(other))
             return hac_fail(
                 err, HAC_REFUSED,
                 "this kernel has no Landlock, which keeps users apart, so hacd serves one user at a "
