@@ -5,10 +5,12 @@
 
 #include "base/clock.h"
 #include "scheduler/rates.h"
+#include "shutdown.h"
 #include "state.h"
 
 #define IDLE_SECONDS 2.0
-#define ATTEMPTS_MAX 4 /* measurements of a device that ended, or were ended, before all was measured */
+#define EXIT_SECONDS 5.0 /* before hacd exits because it is idle, no measurement begins */
+#define ATTEMPTS_MAX 4   /* measurements of a device that ended, or were ended, before all was measured */
 
 static bool is_cpu(const hac_server_device *device)
 {
@@ -38,7 +40,8 @@ static bool is_idle(const hac_server *server)
     for (size_t i = 0; i < server->devices.count; i++)
         if (server->devices.items[i]->building)
             return false;
-    return hac_seconds_since(jobs->idle_since_ns) > IDLE_SECONDS;
+    return hac_shutdown_idle_left(server) > EXIT_SECONDS &&
+           hac_seconds_since(jobs->idle_since_ns) > IDLE_SECONDS;
 }
 
 int hac_idle_calibration_next(const hac_server *server)

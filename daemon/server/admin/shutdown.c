@@ -2,6 +2,7 @@
 #include "shutdown.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -129,11 +130,23 @@ static bool drained(const hac_server *server)
 }
 
 /* Whether hacd has nothing to do and nobody is connected. Programs that are built in advance can wait, but
- * not those that somebody waits for. */
+ * not those that somebody waits for. What hacd measures by itself keeps nobody waiting. */
 static bool idle(const hac_server *server)
 {
-    return server->sessions.count == 0 && hac_jobs_unfinished(&server->jobs) == 0 && !server->probing &&
-           !server->reload.pending && !hac_builders_urgent(&server->builders);
+    bool measures = server->jobs.by_itself != NULL;
+    return server->sessions.count == 0 && hac_jobs_unfinished(&server->jobs) == measures &&
+           !server->probing && !server->reload.pending &&
+           (measures || !hac_builders_urgent(&server->builders));
+}
+
+double hac_shutdown_idle_left(const hac_server *server)
+{
+    if (!server->options.private_daemon || server->config.idle_exit <= 0 || server->sessions.count > 0)
+        return INFINITY;
+    uint64_t since = server->jobs.idle_since_ns > server->sessions.idle_since_ns
+                         ? server->jobs.idle_since_ns
+                         : server->sessions.idle_since_ns;
+    return server->config.idle_exit - hac_seconds_since(since);
 }
 
 static bool socket_gone(const hac_server *server)
@@ -159,10 +172,7 @@ void hac_shutdown_consider(hac_server *server)
     hacd_job *job = NULL;
     hac_list_for_each (job, &server->jobs.list, hacd_job, link)
         held |= job->detached && (job->result != NULL || job->result_data != NULL);
-    uint64_t since = server->jobs.idle_since_ns > server->sessions.idle_since_ns
-                         ? server->jobs.idle_since_ns
-                         : server->sessions.idle_since_ns;
-    bool timed_out = server->config.idle_exit > 0 && (double)(now - since) * 1e-9 > server->config.idle_exit;
+    bool timed_out = hac_shutdown_idle_left(server) < 0;
     if (timed_out && !held && server->options.activated) {
         /* the service manager keeps the socket, and starts hacd again for the next client */
         hac_shutdown_now(server);

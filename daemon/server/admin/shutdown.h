@@ -17,6 +17,9 @@ void hac_shutdown_drain(struct hac_server *server, const char *why);
  * its client is told. Then the sessions end (hac_shutdown_turn). */
 void hac_shutdown_now(struct hac_server *server);
 
+/* Seconds until a private daemon exits if nothing is asked of it; INFINITY: it stays. */
+double hac_shutdown_idle_left(const struct hac_server *server);
+
 /* Decides whether to shut down. Called a few times a second. */
 void hac_shutdown_consider(struct hac_server *server);
 
