@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """hacd measures devices that it does not know while there are no jobs."""
 import json
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -56,6 +58,16 @@ class IdleCalibration(MachineTest):
         machine.good("drain")
         self.assertEqual(daemon.wait(), 0)
         self.assertEqual(self.state(machine), "measured")
+
+    def test_drain(self):
+        """A measurement ends when hacd leaves, before all is measured."""
+        for leave in (lambda machine, _: machine.good("drain"), lambda _, daemon: os.kill(daemon.pid, signal.SIGTERM)):
+            machine = self.machine(SLOW, config=ON | {"drain_deadline": "60s"})
+            self.assertTrue(eventually(lambda: self.state(machine) == "measuring", 60, 0.05))
+            daemon = machine.running()
+            leave(machine, daemon)
+            self.assertEqual(daemon.wait(), 0)
+            self.assertEqual(self.state(machine), "waiting")
 
     def test_jobs_come(self):
         """A job ends the measurement, and does not wait for it."""

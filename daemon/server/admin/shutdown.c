@@ -103,6 +103,7 @@ void hac_shutdown_drain(hac_server *server, const char *why)
         return;
     hac_log_record(HAC_LOG_INFO, HAC_EVENT_LEAVING, NULL, "leaving when the running jobs are done: %s", why);
     server->jobs.draining = true;
+    hac_jobs_end_by_itself(&server->jobs, "hacd is leaving");
     server->drain_deadline_ns = hac_now_ns() + (uint64_t)(server->config.drain_deadline * 1e9);
     hac_service_manager_stopping(server->notify, server->config.drain_deadline + GOING_SECONDS);
     if (server->options.activated) { /* they would be refused here; the next hacd serves them */

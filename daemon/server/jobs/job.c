@@ -256,8 +256,7 @@ void hacd_job_free(hacd_job *job)
     free(job);
 }
 
-/* A job comes: the measurement that hacd began by itself ends, and does not count as an attempt. */
-static void end_by_itself(hac_jobs *jobs)
+void hac_jobs_end_by_itself(hac_jobs *jobs, const char *why)
 {
     hacd_job *job = jobs->by_itself;
     if (job == NULL || job->cancelling)
@@ -265,7 +264,7 @@ static void end_by_itself(hac_jobs *jobs)
     for (size_t i = 0; i < jobs->devices->count; i++)
         if ((job->device_mask >> i & 1) != 0 && jobs->devices->items[i]->calibrations > 0)
             jobs->devices->items[i]->calibrations--;
-    hacd_job_cancel(job, "a job came");
+    hacd_job_cancel(job, why);
 }
 
 void hacd_job_submit(hacd_job *job)
@@ -275,7 +274,7 @@ void hacd_job_submit(hacd_job *job)
     if (job->by_itself)
         jobs->by_itself = job;
     else
-        end_by_itself(jobs);
+        hac_jobs_end_by_itself(jobs, "a job came");
     if (job->deadline_seconds > 0)
         job->jobs->deadlines_changed = true;
     hac_jobs_kick(job->jobs);

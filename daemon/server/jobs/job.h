@@ -343,6 +343,8 @@ void hacd_job_set_plan(hacd_job *job, hac_plan *plan);
 void hac_jobs_kick(hac_jobs *jobs);
 /* Number of jobs that have not ended. */
 unsigned hac_jobs_unfinished(const hac_jobs *jobs);
+/* Ends the measurement that hacd began by itself, if there is one. It does not count as an attempt. */
+void hac_jobs_end_by_itself(hac_jobs *jobs, const char *why);
 /* Calls the kinds' `check`. Called a few times a second. */
 void hac_jobs_check(hac_jobs *jobs);
 /* Frees the results and records that nobody fetched within the configured time, and the oldest ones if there
