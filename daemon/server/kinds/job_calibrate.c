@@ -16,7 +16,7 @@
 #define MIDDLE_REPEATS    5
 #define STEPS_MAX         2048
 #define SHORT_SECONDS     0.1 /* of a run that hacd begins by itself */
-#define BY_ITSELF_SECONDS 5.0 /* of all such runs on a device */
+#define BY_ITSELF_SECONDS 5.0 /* of all such runs on a device, without building kernels */
 #define STEP_SECONDS_MAX  2.0 /* if one size takes longer, larger ones are skipped on that device */
 
 /* One measurement on the devices of `mask`. */
@@ -192,6 +192,16 @@ static hac_status go_on(hacd_job *job)
     return status == HAC_OK ? HAC_OK : HAC_NOT_FOUND;
 }
 
+/* Whether a measurement that hacd began by itself has taken its time, without what it waited for: builders
+ * before it began, and its kernels. */
+static bool is_over(const hacd_job *job)
+{
+    const calibrate_state *state = job->kind_state;
+    double waits = job->build_started_ns != 0 ? hac_seconds_since(job->build_started_ns) : 0;
+    return state->by_itself && job->started_ns != 0 &&
+           hac_seconds_since(job->started_ns) - job->build_seconds - waits > BY_ITSELF_SECONDS;
+}
+
 static hac_status next_plan(hacd_job *job, hac_error *err)
 {
     calibrate_state *state = job->kind_state;
@@ -200,7 +210,7 @@ static hac_status next_plan(hacd_job *job, hac_error *err)
     if (state->running && go_on(job) == HAC_OK)
         return HAC_OK;
     state->running = false;
-    if (state->by_itself && hacd_job_seconds(job) > BY_ITSELF_SECONDS)
+    if (is_over(job))
         return HAC_NOT_FOUND;
     while (state->at < state->n_steps) {
         const calibrate_step *step = &state->steps[state->at];
