@@ -70,8 +70,8 @@ class IdleCalibration(MachineTest):
             self.assertEqual(self.state(machine), "waiting")
 
     def test_jobs_come(self):
-        """A job ends the measurement, and does not wait for it."""
-        machine = self.machine(SLOW, config=ON)
+        """A job ends the measurement, does not wait for it, and is not refused because of what it holds."""
+        machine = self.machine(SLOW, config=ON | {"max_jobs_per_user": "1", "pool_memory_per_user": "8MiB"})
         machine.generate("u32", "random", 1000)
         self.assertTrue(eventually(lambda: self.state(machine) in ("measuring", "measured"), 60, 0.05))
         began = time.monotonic()

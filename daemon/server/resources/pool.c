@@ -128,7 +128,7 @@ static uint64_t others_idle(const hac_user *user, hacd_slot slot)
     uint64_t sum = 0;
     const hac_user *other = NULL;
     hac_list_for_each (other, &user->users->list, hac_user, link)
-        sum += other != user ? idle_of(other, slot) : 0;
+        sum += other != user && !other->of_daemon ? idle_of(other, slot) : 0;
     return sum;
 }
 

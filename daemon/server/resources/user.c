@@ -136,11 +136,19 @@ static bool is_holder(const hac_user *user, hacd_slot slot)
     return user->held[slot] > (slot == HAC_SLOT_MEMORY ? user->kept_bytes : 0);
 }
 
+/* What the others hold of the total. What hacd's own account holds is not in it. */
+static uint64_t held_by_others(const hac_user *user, hacd_slot slot)
+{
+    return user->users->held[slot] - (user->of_daemon ? 0 : user->held[slot]);
+}
+
 /* The most that the user may hold of the total now: a fair share of what the others have left. */
 static uint64_t fair_part(const hac_user *user, hacd_slot slot, uint64_t others)
 {
     const hac_users *users = user->users;
-    uint64_t theirs = users->held[slot] - user->held[slot];
+    if (user->of_daemon)
+        return users->total[slot];
+    uint64_t theirs = held_by_others(user, slot);
     uint64_t left = theirs - others < users->total[slot] ? users->total[slot] - (theirs - others) : 0;
     uint64_t n = users->holders[slot] + !is_holder(user, slot);
     return left / (n > 2 ? n : 2);
@@ -200,7 +208,7 @@ static hac_status refuse(hac_user *user, hacd_slot slot, uint64_t amount, hac_er
         "hold %llu%s; %s",
         (unsigned long long)(amount >> shift), unit, (unsigned long long)(fair_part(user, slot, 0) >> shift),
         unit, (unsigned long long)(user->users->total[slot] >> shift), what[slot],
-        (unsigned long long)((user->users->held[slot] - user->held[slot]) >> shift), unit, remedy[slot]);
+        (unsigned long long)(held_by_others(user, slot) >> shift), unit, remedy[slot]);
 }
 
 hac_status hac_user_refuse_aside(hac_user *user, hacd_slot slot, uint64_t amount, uint64_t aside,
@@ -223,17 +231,22 @@ hac_status hac_user_charge(hac_user *user, hacd_slot slot, uint64_t amount, hac_
         return refuse(user, slot, amount, err);
     if (amount == 0)
         return HAC_OK;
-    user->users->holders[slot] += !is_holder(user, slot);
-    user->users->held[slot] += amount;
+    if (!user->of_daemon) {
+        user->users->holders[slot] += !is_holder(user, slot);
+        user->users->held[slot] += amount;
+    }
     user->held[slot] += amount;
     return HAC_OK;
 }
 
 void hac_user_release(hac_user *user, hacd_slot slot, uint64_t amount)
 {
-    assert(user->held[slot] >= amount && user->users->held[slot] >= amount);
+    assert(user->held[slot] >= amount);
     bool was_holder = is_holder(user, slot);
     user->held[slot] -= amount;
+    if (user->of_daemon)
+        return;
+    assert(user->users->held[slot] >= amount);
     user->users->held[slot] -= amount;
     user->users->holders[slot] -= was_holder && !is_holder(user, slot);
 }

@@ -119,7 +119,8 @@ void hac_users_deinit(hac_users *users);
  * the socket for administrators. */
 HAC_MUST_USE hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret,
                                      hac_error *err);
-/* Returns hacd's own account of that uid with one more reference. It has no limits of its own. */
+/* Returns hacd's own account of that uid with one more reference. It has no limits of its own, and what it
+ * holds is nobody's less: it is not in the totals. */
 HAC_MUST_USE hac_status hac_user_get_daemon(hac_users *users, uid_t uid, hac_user **ret, hac_error *err);
 /* Takes ownership of `groups`. */
 void hac_user_set_groups(hac_user *user, gid_t *groups, size_t n_groups);

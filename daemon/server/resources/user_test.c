@@ -189,12 +189,43 @@ static void test_turns(void **state)
     hac_users_deinit(&users);
 }
 
+/* What hacd does by itself takes nothing from users, and is not limited by what they hold. */
+static void test_account_of_daemon(void **state)
+{
+    (void)state;
+    hac_users users;
+    hac_user *own = NULL, *again = NULL;
+    const hac_user_limits none = {.share = 1};
+    hac_users_init(&users, total, &none, NULL, NULL);
+    hac_user *user = add(&users, 1000);
+    assert_int_equal(hac_user_get_daemon(&users, 1000, &own, NULL), HAC_OK);
+    assert_ptr_not_equal(own, user);
+    assert_int_equal(hac_user_get_daemon(&users, 1000, &again, NULL), HAC_OK);
+    assert_ptr_equal(again, own);
+    assert_ptr_equal(add(&users, 1000), user);
+    user->limits = unlimited;
+    for (hacd_slot slot = HAC_SLOT_MEMORY; slot <= HAC_SLOT_DESCRIPTORS; slot++) {
+        assert_int_equal(hac_user_charge(own, slot, 800, NULL), HAC_OK);
+        assert_int_equal(users.held[slot], 0);
+        assert_int_equal(take_all(user, slot), 512);
+        assert_int_equal(hac_user_charge(own, slot, 224, NULL), HAC_OK);
+        assert_int_equal(hac_user_charge(own, slot, 1, NULL), HAC_REFUSED); /* more than the machine has */
+        hac_user_release(user, slot, 512);
+        hac_user_release(own, slot, 1024);
+    }
+    hac_user_unref(again);
+    hac_user_unref(own);
+    hac_user_unref(user);
+    hac_user_unref(user);
+    hac_users_deinit(&users);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fair_parts), cmocka_unit_test(test_honest_beside_hostile),
         cmocka_unit_test(test_own_limit),  cmocka_unit_test(test_random_use),
-        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_turns),      cmocka_unit_test(test_account_of_daemon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
