@@ -264,6 +264,7 @@ static bool add_record(hac_job_store *store, hacd_job *job)
     store->batch[store->n_batch++] = record;
     store->batch_bytes += record.n;
     job->unsaved = false;
+    job->saving = true;
     if (!job->saved)
         hac_job_parts_renew(job);
     job->saved = true;
@@ -281,6 +282,15 @@ static bool add_records(hac_job_store *store, uint64_t until_ns)
             return true;
     }
     return false;
+}
+
+/* The last batch was written at an earlier tick: by now whoever reads the folder has seen its records, so the
+ * jobs need not be in memory any more. */
+static void let_go(hac_jobs *jobs)
+{
+    hacd_job *job = NULL;
+    hac_list_for_each (job, &jobs->list, hacd_job, link)
+        job->saving = false;
 }
 
 void hac_job_store_open(hac_server *server)
@@ -302,6 +312,7 @@ void hac_job_store_save(hac_server *server)
     hac_job_store *store = server->remembered;
     if (store == NULL || store->writing)
         return;
+    let_go(&server->jobs);
     bool idle = hac_jobs_unfinished(&server->jobs) == 0;
     (void)add_records(store, hac_now_ns() + (idle ? IDLE_NS : BUSY_NS));
     bool numbers = store->lock >= 0 && server->jobs.next_id + NUMBERS_AHEAD / 4 * 3 > store->next;

@@ -613,7 +613,7 @@ void hac_jobs_expire(hac_jobs *jobs)
         /* one user's many records do not push out another user's */
         bool many = (uint64_t)job->user->ended_jobs * n_users > ENDED_MAX;
         bool spare = many && !holds_result(job) && excess[is_left(job)] > 0 &&
-                     (!job->unsaved || jobs->n_ended > UNSAVED_MAX);
+                     ((!job->unsaved && !job->saving) || jobs->n_ended > UNSAVED_MAX);
         if (spare)
             excess[is_left(job)]--;
         if (old || spare)

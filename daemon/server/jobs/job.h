@@ -231,6 +231,7 @@ struct hacd_job {
     double build_seconds;      /* how long it waited for kernels */
     bool released;             /* its result was fetched and released, or has expired */
     bool unsaved;              /* has ended, and its record is to be saved (history/job_store.h) */
+    bool saving;               /* its record may not be on disk yet */
     bool saved;                /* its record was saved before */
 
     /* The result. */
