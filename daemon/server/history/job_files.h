@@ -44,7 +44,8 @@ uint64_t hac_job_files_last(const char *state_directory);
 /* Writes the file of a job. Returns 0, or why it failed (errno). */
 int hac_job_files_write(const char *state_directory, hac_job_account account, uint64_t id, const char *bytes,
                         size_t n);
-/* Removes what is no record, those that are too old, and the oldest ones, so that `n` more with `bytes` stay within the limits. */
+/* Removes what is no record, what is too old, and the oldest ones, so that `n` more with `bytes` stay within
+ * the limits. */
 void hac_job_files_trim(const char *state_directory, hac_job_account account, size_t n, uint64_t bytes);
 /* hac_job_files_trim of all accounts, for none more. */
 void hac_job_files_trim_all(const char *state_directory);

@@ -151,12 +151,10 @@ static bool fill_cell(box_cell *cell, const char *field, size_t bytes)
 /* A row that has fewer fields than the header gets empty cells. */
 static bool fill_row(box_grid *grid, size_t row, const box_line *line)
 {
-    const char *at = line->data, *end = at + line->bytes;
+    const char *at = line->data != NULL ? line->data : "", *end = at + line->bytes;
     for (size_t c = 0; c < grid->n_columns; c++) {
-        const char *tab = line->bytes > 0 && at < end ? memchr(at, '\t', (size_t)(end - at)) : NULL;
-        const char *stop = tab != NULL ? tab : end;
-        size_t bytes = line->bytes > 0 && at < stop ? (size_t)(stop - at) : 0;
-        if (!fill_cell(&grid->cells[row * grid->n_columns + c], bytes > 0 ? at : "", bytes))
+        const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab != NULL ? tab : end;
+        if (!fill_cell(&grid->cells[row * grid->n_columns + c], at, (size_t)(stop - at)))
             return false;
         at = tab != NULL ? tab + 1 : end;
     }

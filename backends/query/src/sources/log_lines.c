@@ -147,8 +147,10 @@ static bool take_quoted(log_line *l, size_t field)
 /* GET /index.html HTTP/1.1; a request of another form has no parts. */
 static void split_request(log_line *l)
 {
-    uint8_t *at = l->fields[CLF_REQUEST].at, *end = at + l->fields[CLF_REQUEST].bytes;
-    uint8_t *first = at != NULL ? memchr(at, ' ', (size_t)(end - at)) : NULL;
+    uint8_t *at = l->fields[CLF_REQUEST].at;
+    if (at == NULL)
+        return;
+    uint8_t *end = at + l->fields[CLF_REQUEST].bytes, *first = memchr(at, ' ', (size_t)(end - at));
     uint8_t *last = first != NULL ? memrchr(first, ' ', (size_t)(end - first)) : NULL;
     if (first == last || end - last < 6 || memcmp(last + 1, "HTTP/", 5) != 0)
         return;
