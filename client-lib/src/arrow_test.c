@@ -94,7 +94,7 @@ static void test_round_trip(void **state)
         array.release(&array);
         schema.release(&schema);
     }
-    assert_int_equal(hac_client_dispatch(client, NULL), HAC_OK); /* lets go of what was released */
+    assert_int_equal(hac_client_dispatch(client, NULL), HAC_OK); /* frees the released arrays */
     assert_true(TAILQ_EMPTY(&client->mappings.used));
 }
 

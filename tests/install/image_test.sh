@@ -53,15 +53,15 @@ buildah_ run --isolation chroot -v "$base/socket:/run/hac" "$service" -- "${entr
 server=$!
 for _ in $(seq 300); do [ -S "$base/socket/hacd.sock" ] && break; sleep 0.1; done
 head -c 400000 /dev/urandom >"$base/keys"
-mkdir -m 777 "$base/work"
-cp "$base/keys" "$base/work"
+mkdir -m 777 "$base/data"
+cp "$base/keys" "$base/data"
 in_client() {
-    buildah_ run --isolation chroot --user 20001:20001 -v "$base/socket:/run/hac:ro" -v "$base/work:/work" "$client" -- "$@" ||
+    buildah_ run --isolation chroot --user 20001:20001 -v "$base/socket:/run/hac:ro" -v "$base/data:/data" "$client" -- "$@" ||
         { cat "$base/daemon"; exit 1; }
 }
 in_client hacctl --no-autostart devices
-in_client hacctl --no-autostart sort /work/keys --type u32 -o /work/sorted
-python3 - "$base/keys" "$base/work/sorted" <<'END'
+in_client hacctl --no-autostart sort /data/keys --type u32 -o /data/sorted
+python3 - "$base/keys" "$base/data/sorted" <<'END'
 import array, sys
 def keys(name):
     a = array.array("I")

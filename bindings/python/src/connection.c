@@ -107,7 +107,7 @@ static hac_status sort_batches(hac_client *client, hacpy_batches *batches, const
 /* Formats of key columns in the order of hac_type. */
 static const char key_formats[HAC_TYPE_COUNT][2] = {"", "I", "i", "f", "L", "l", "g"};
 
-/* The options of a sort that was submitted: its column says the type. */
+/* The options of a submitted sort. The type is that of the column. */
 static hac_sort_options typed(const sort_input *input, const hac_sort_options *options)
 {
     const struct ArrowSchema *schema = input->batches != NULL ? &input->batches->schema : input->schema;

@@ -23,7 +23,7 @@ typedef struct hac_arrow_batches {
     hac_arrow_type *types; /* owned */
     const char **names;    /* owned; the names are the schema's */
     uint64_t rows;         /* of all batches */
-    uint64_t bytes;        /* at least this much memory of a table holds them */
+    uint64_t bytes;        /* lower bound of the memory that they take in a table */
     size_t n_batches, capacity;
     hac_arrow_batch *batches; /* owned; none is without rows */
 } hac_arrow_batches;

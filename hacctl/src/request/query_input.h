@@ -28,8 +28,8 @@ typedef struct hac_query_input {
     char note[512];        /* what of a folder was left out; empty: nothing */
     bool standard;         /* the first input is standard input */
     bool stream;           /* there is one input, of unknown size */
-    bool compressed;       /* at least one input is gzip or zstd */
-    bool document;         /* at least one input is a JSON document (base/json_document.h) */
+    bool compressed;       /* an input is gzip or zstd */
+    bool document;         /* an input is a JSON document (base/json_document.h) */
     hac_job_source of_job; /* the only input is the result of a job; names[0] is job:ID */
 } hac_query_input;
 
