@@ -77,6 +77,22 @@ class Coded(SharedMachineTest):
             self.check(["fallback.parquet"], keys)
             self.check(["text.parquet"], keys)
 
+    def test_functions(self):
+        """Functions of strings run once for each entry: as keys, in filters, over each other, with nulls, and with pages
+        without codes in between. A row of an entry that fails does so only if it counts."""
+        for files in (["plain.parquet"], ["small.parquet"], ["fallback.parquet"], ["l1.parquet", "l2.parquet"]):
+            self.check(files, "upper(later), lower(half)")
+            self.check(files, "length(replace(s, 'word', '')), a", "lower(gaps) like 'n%' or gaps is null")
+        for keys in ("reverse(substr(s, 3, 4)), gaps", "regexp_matches(gaps, '[0-2]')", "upper(many)", "substr(later, 2, 1)",
+                     "if(half is null, 'none', upper(half))", "s in ('word 1', 'word 2'), later = ''"):
+            self.check(["small.parquet"], keys)
+        wanted = self.duck.execute("select sum(case when s like 'word _' then cast(substr(s, 6) as bigint) else 0 end) from t").fetchall()
+        got = self.m.good("query", self.path("small.parquet"), "--select",
+                          "sum(if(s like 'word _', substr(s, 6)::i64, 0)) as c", "--where", "n >= 0")
+        self.assertEqual(got.decode().split("\n")[1], str(wanted[0][0]))
+        self.m.bad(1, "query", self.path("small.parquet"), "--select", "sum(substr(s, 5)::i64) as c", "--where", "n > 7",
+                   says="the text is not a value of the type")
+
     def test_files_and_filters(self):
         for keys in ("s", "s, later", "a, b", "half, a"):
             self.check(["l1.parquet", "l2.parquet"], keys)

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "decimal128.h"
+#include "machine_entries.h"
 #include "machine_parts.h"
 #include "machine_texts.h"
 
@@ -110,7 +111,7 @@ void hac_machine_c_run(hac_machine_c *machine, const hac_batch *batch, hac_colum
     }
     machine->arena_used = 0;
     for (size_t i = 0; i < machine->n_steps; i++)
-        machine->steps[i].run(machine, &machine->steps[i], batch->rows);
+        hac_step_run_rows(machine, &machine->steps[i], batch->rows);
     for (size_t i = 0; i < program->n_outputs; i++) {
         const hac_machine_slot *slot = &machine->slots[machine->outputs[i]];
         ret_outputs[i] =
@@ -473,6 +474,7 @@ hac_status hac_machine_c_new_with(const hac_program *program, size_t string_byte
     status = hac_machine_texts(machine, err);
     if (status != HAC_OK)
         return status;
+    hac_machine_entries(machine);
     *ret = hac_steal_ptr(machine);
     return HAC_OK;
 }
@@ -482,6 +484,7 @@ void hac_machine_c_free(hac_machine_c *machine)
     if (machine == NULL)
         return;
     hac_machine_texts_free(machine);
+    hac_machine_entries_free(machine);
     free(machine->slots);
     free(machine->steps);
     free(machine->memory);

@@ -108,7 +108,7 @@ bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, 
         origin from = {0};
         if (step->operands == 1)
             from = origin_of(machine, batch, origins, step->a, row);
-        step->run(machine, step, batch->rows);
+        hac_step_run_rows(machine, step, batch->rows);
         found = step->operands == 1 && fails_here(machine, step, row, state) &&
                 print_origin(&from, program, batch, row, ret, capacity);
         if (step->r < program->n_registers)

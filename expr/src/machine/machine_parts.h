@@ -19,7 +19,7 @@ typedef struct hac_machine_slot {
     void *values;
     uint8_t *states; /* NULL: all rows are OK */
     const uint8_t *bytes;
-    uint64_t dictionary; /* inputs: hac_column.dictionary */
+    uint64_t dictionary; /* hac_column.dictionary */
     uint8_t *own_states; /* registers: the memory for states */
     void *own_values;
 } hac_machine_slot;
@@ -77,6 +77,8 @@ struct hac_step {
     uint8_t operands;        /* their number */
     uint8_t size;            /* of a value of the result */
     bool one_a, one_b;
+    uint16_t text;                   /* with `entries`: the operand that is a string */
+    struct hac_entries *entries;     /* NULL: results are not remembered (machine_entries.h) */
     _Alignas(16) uint8_t scalar[16]; /* the value of the operand that is a scalar */
     hac_argument k;
 };
@@ -111,6 +113,13 @@ HAC_MUST_USE hac_status hac_machine_c_new_with(const hac_program *program, size_
 /* The function that runs an operation without kernel; NULL: the operation has a kernel. */
 hac_step_run hac_state_step(hac_op op);
 hac_step_run hac_string_step(hac_op op);
+
+/* Runs a step. Its result is from no dictionary unless the step says so. */
+static inline void hac_step_run_rows(hac_machine_c *machine, const hac_step *step, size_t rows)
+{
+    machine->slots[step->r].dictionary = 0;
+    step->run(machine, step, rows);
+}
 
 /* Sets the result's states to the highest of the operands' states; NULL if no operand has states. */
 void hac_combine_states(hac_machine_c *machine, const hac_step *step, size_t rows);

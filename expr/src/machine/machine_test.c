@@ -120,6 +120,27 @@ static void world_fill(world *w, operands *from, size_t rows)
         }
 }
 
+/* Makes the strings entries of a dictionary that no batch had before: most rows repeat the entry of an
+ * earlier row. */
+static void world_share_strings(world *w, operands *from, size_t rows)
+{
+    static uint64_t dictionary;
+    dictionary++;
+    for (size_t i = 0; i < w->n_inputs; i++) {
+        hac_string_ref *refs = w->columns[i].values;
+        const uint8_t *states = w->columns[i].states;
+        for (size_t row = 1; w->reprs[i] == HAC_REPR_STRING && row < rows; row++) {
+            size_t other = test_below(&from->random, row);
+            if (row % 16 == 0 ||
+                (states != NULL && (states[row] != HAC_ROW_OK || states[other] != HAC_ROW_OK)))
+                continue;
+            refs[row] = refs[other];
+            w->rows[row * INPUTS + i] = w->rows[other * INPUTS + i];
+        }
+        w->columns[i].dictionary = w->reprs[i] == HAC_REPR_STRING ? dictionary : 0;
+    }
+}
+
 static void complain(const world *w, const char *set, size_t row, size_t output, const ref_value *got,
                      const ref_value *wanted)
 {
@@ -166,6 +187,17 @@ static void compare(const world *w, const char *set, const hac_column *outputs, 
         }
 }
 
+/* In an output from a dictionary, rows with the same offset have the same string. */
+static void check_dictionary(const hac_column *output, size_t rows)
+{
+    const hac_string_ref *refs = output->values;
+    for (size_t row = 1; output->dictionary != 0 && row < rows; row++)
+        for (size_t other = row < 50 ? 0 : row - 50; other < row; other++)
+            if (refs[row].offset == refs[other].offset && hac_row_ok(output->states, row) &&
+                hac_row_ok(output->states, other))
+                assert_int_equal(refs[row].length, refs[other].length);
+}
+
 /* One machine for each set of kernels. All batches of a program use the same machines. */
 typedef struct machines {
     kernel_set sets[3];
@@ -197,9 +229,19 @@ static void check_batch(world *w, const machines *m, size_t rows)
         for (int again = 0; again < 2; again++) { /* nothing is left over from the previous batch */
             hac_machine_c_run(m->of[i], &batch, outputs);
             compare(w, m->sets[i].name, outputs, wanted, rows);
+            for (size_t k = 0; k < w->program->n_outputs; k++)
+                check_dictionary(&outputs[k], rows);
         }
     }
     free(wanted);
+}
+
+static bool some_strings(const world *w)
+{
+    bool some = false;
+    for (size_t i = 0; i < w->n_inputs; i++)
+        some |= w->reprs[i] == HAC_REPR_STRING;
+    return some;
 }
 
 static void check_values(world *w, size_t pairs, operands from)
@@ -208,12 +250,17 @@ static void check_values(world *w, size_t pairs, operands from)
     w->rows = calloc(HAC_BATCH_ROWS * INPUTS, sizeof *w->rows);
     assert_non_null(w->rows);
     machines_make(&m, w);
-    for (int states = 0; states < 2; states++) {
+    for (int round = 0; round < (some_strings(w) ? 4 : 2); round++) {
+        bool shared = round >= 2;
         from.pair = 0;
-        world_columns(w, states == 1);
-        for (size_t i = 0; i < SIZES || from.pair < pairs; i++) {
+        world_columns(w, round % 2 == 1);
+        for (size_t i = 0; i < SIZES || (from.pair < pairs && !shared); i++) {
             size_t rows = sizes[i % SIZES];
             world_fill(w, &from, rows);
+            if (shared)
+                world_share_strings(w, &from, rows);
+            if (shared && rows > 127) /* the first entries; then more of the same dictionary */
+                check_batch(w, &m, 127);
             check_batch(w, &m, rows);
         }
         world_clear_columns(w);

@@ -879,6 +879,7 @@ hac_status hac_parquet_column_entries(hac_parquet_column *c, uint32_t first, siz
         memset(ret->states, HAC_ROW_OK, rows);
     ret->type = c->target.type;
     ret->bytes = c->target.is_text ? c->strings.data : NULL;
+    ret->dictionary = 0; /* no entry comes twice */
     *ret_marked = d->marked;
     return HAC_OK;
 }
