@@ -215,6 +215,22 @@ class Exact(SharedMachineTest):
                         if len(row) > 3 and int(row[0]) % 50 == 0:
                             self.assertEqual(float(row[3]), one_argument("var_pop", values))
 
+    def test_pairs_of_small_integers(self):
+        """Their sums cross the ends of words, up and down; a batch with one larger value is added in another manner."""
+        rng, end = random.Random(12), 2**31
+        for most in (end - 1, end, 3):
+            rows = [[rng.randrange(3), *(rng.choice((-most, -1, 0, 1, most, rng.randrange(-3, 4), None)) for _ in "yx")] for _ in range(9000)]
+            rows += [[3, -(end - 1), end - 1]] * 50 + [[3, end - 1, end - 1]] * 99 + [[4, -1, 1], [4, 1, -1], [4, 0, 0]]
+            text = ("".join(f"{','.join('' if v is None else str(v) for v in row)}\n" for row in rows[i::2]) for i in range(2))
+            names = [self.put(f"pairs{i}.csv", "k,y,x\n" + part) for i, part in enumerate(text)]
+            got = self.rows("mapreduce", *names, "--schema", "k:i64,y:i64,x:i64", "--group-by", "k", "--order-by", "k",
+                            "--select", ", ".join(f"{name}(y, x)" for name in TWO))
+            for k, row in enumerate(got):
+                mine = [(y, x) for key, y, x in rows if key == k and y is not None and x is not None]
+                for name, value in zip(TWO, row[1:], strict=True):
+                    self.same(value, two_arguments(name, [y for y, _ in mine], [x for _, x in mine]), (most, k, name))
+            self.assertEqual(len(got), 5)
+
     def test_where(self):
         rng = random.Random(10)
         values = [rng.gauss(0, 1) for _ in range(5000)]

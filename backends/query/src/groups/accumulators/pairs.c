@@ -69,6 +69,56 @@ add_rows(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulato
     return status;
 }
 
+/* ---- small integers: their products are words too, and the upper words of sums hardly ever change ---- */
+
+static bool all_small(const int64_t *values, size_t rows)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < rows; i++)
+        bits |= (uint64_t)(values[i] ^ values[i] >> 63);
+    return bits >> 31 == 0;
+}
+
+/* Carries 1 or -1 into the words above the lowest one. */
+static void carry_up(uint64_t *to, size_t words, int64_t carry)
+{
+    uint64_t last = carry > 0 ? 0 : UINT64_MAX;
+    for (size_t i = 1; i < words; i++) {
+        to[i] += (uint64_t)carry;
+        if (to[i] != last)
+            return;
+    }
+}
+
+static inline __attribute__((always_inline)) void add_word(uint64_t *to, size_t words, int64_t value)
+{
+    uint64_t sum = to[0] + (uint64_t)value;
+    int64_t carry = (int64_t)(sum < to[0]) - (value < 0);
+    to[0] = sum;
+    if (__builtin_expect(carry != 0, 0))
+        carry_up(to, words, carry);
+}
+
+static void add_small(const hac_accumulate_batch *b, const hac_accumulator *a,
+                      const hac_column *const *columns)
+{
+    const int64_t *ys = columns[0]->values, *xs = columns[1]->values;
+    for (size_t i = 0; i < b->rows; i++) {
+        if (is_null(columns[0], i) || is_null(columns[1], i))
+            continue;
+        pairs *to = PLACE(pairs, b, a->offset, i);
+        int64_t y = ys[i], x = xs[i];
+        to->n++;
+        add_word(to->y, HAC_EXACT_SUM_WORDS, y);
+        add_word(to->x, HAC_EXACT_SUM_WORDS, x);
+        add_word(to->yy, HAC_EXACT_PRODUCT_WORDS, y * y);
+        add_word(to->xx, HAC_EXACT_PRODUCT_WORDS, x * x);
+        add_word(to->yx, HAC_EXACT_PRODUCT_WORDS, y * x);
+    }
+}
+
+/* ---- other values ---- */
+
 /* The most frequent types have a loop each. */
 static hac_status add_typed(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
                             const hac_column *const *columns, hac_error *err)
@@ -77,6 +127,11 @@ static hac_status add_typed(hac_group_table *t, const hac_accumulate_batch *b, c
     bool floats[2] = {y == HAC_REPR_F64, x == HAC_REPR_F64}, ints[2] = {y == HAC_REPR_I64, x == HAC_REPR_I64};
     if (floats[0] && floats[1])
         return add_rows(t, b, a, HAC_REPR_F64, HAC_REPR_F64, columns, err);
+    if (ints[0] && ints[1] && all_small(columns[0]->values, b->rows) &&
+        all_small(columns[1]->values, b->rows)) {
+        add_small(b, a, columns);
+        return HAC_OK;
+    }
     if (ints[0] && ints[1])
         return add_rows(t, b, a, HAC_REPR_I64, HAC_REPR_I64, columns, err);
     if (floats[0] && ints[1])
