@@ -26,6 +26,9 @@ static const hac_choice log_levels[] = {{"error", HAC_LOG_ERROR},
                                         {"debug", HAC_LOG_DEBUG},
                                         {NULL, 0}};
 
+static const hac_choice identities[] = {
+    {"uid", HAC_IDENTITY_UID}, {"cgroup", HAC_IDENTITY_CGROUP}, {NULL, 0}};
+
 void hac_daemon_config_clear(hac_daemon_config *config)
 {
     for (size_t i = 0; i < config->n_profile_directories; i++)
@@ -402,6 +405,14 @@ static const hac_key keys[] = {
      .fallback = "{}",
      .help = "Limits of certain users: the entry with the user's name applies, otherwise the first entry "
              "with one of the user's groups"},
+    {.path = "identity",
+     .type = HAC_KEY_CHOICE,
+     .offset = FIELD(identity),
+     .choices = identities,
+     .fallback = "uid",
+     .help =
+         "What a user is: a uid, or with `cgroup` a uid in a pod, container or service, each with limits of "
+         "its own (docs/users.md)"},
     {.path = "executor_idle_timeout",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(executor_idle_timeout),

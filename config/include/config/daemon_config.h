@@ -37,6 +37,12 @@ typedef struct hac_user_entry {
     hac_user_limits limits;
 } hac_user_entry;
 
+/* What tells users apart. */
+typedef enum hac_identity {
+    HAC_IDENTITY_UID = 0,
+    HAC_IDENTITY_CGROUP, /* the uid and the pod, container or service that the client runs in */
+} hac_identity;
+
 /* A TCP port at an address that only this machine reaches. */
 typedef struct hac_loopback {
     char address[48]; /* IPv4 or IPv6 */
@@ -58,6 +64,7 @@ typedef struct hac_daemon_config {
     uint32_t max_jobs, max_connections;
     hac_user_entry *users; /* owned */
     size_t n_users;
+    hac_identity identity;
     double executor_idle_timeout; /* seconds */
     double task_deadline_factor;  /* a task is hung after max(minimum, factor × predicted time) */
     double task_deadline_minimum; /* seconds */

@@ -146,7 +146,7 @@ static hac_status start(hac_kernel_image_build *build, const hac_server_device *
     if (status != HAC_OK)
         return status;
     hac_child_options options = {builders->program, "--build",   device->config.name,
-                                 HAC_LOG_NOBODY,    environment, builders->closer};
+                                 HAC_LOG_NOBODY,    environment, {builders->closer, 0}};
     status = hac_child_start(builders->loop, &options, builders->decoder, &events, build, &build->child, err);
     if (status == HAC_OK)
         send_build(build, device, fd);
@@ -182,7 +182,7 @@ static hac_status find_device(hac_server *server, const char *name, hac_server_d
 /* Whether the user goes before the one who waits: has used less time. */
 static bool goes_before(const hac_user *user, const hac_kernel_image_turn *turn)
 {
-    return !turn->waits || (turn->uid != user->uid && user->virtual_time < turn->virtual_time);
+    return !turn->waits || (turn->user != user->number && user->virtual_time < turn->virtual_time);
 }
 
 /* Whether it is the user's turn. If not, and nobody who has used less time waits, the user's turn is
@@ -195,13 +195,13 @@ static hac_status take_turn(hac_server *server, hac_session *session, hac_error 
         turn->waits = false;
     session->retry_seconds = RETRY_SECONDS;
     if (server->image != NULL || server->builders.closed) {
-        if (server->image != NULL && server->image->user->uid != user->uid && goes_before(user, turn))
-            *turn = (hac_kernel_image_turn){true, user->uid, user->virtual_time, hac_now_ns()};
+        if (server->image != NULL && server->image->user != user && goes_before(user, turn))
+            *turn = (hac_kernel_image_turn){true, user->number, user->virtual_time, hac_now_ns()};
         return hac_fail(err, HAC_REFUSED, "kernels are being built for another client; try again later");
     }
-    if (turn->waits && turn->uid != user->uid && !goes_before(user, turn))
+    if (turn->waits && turn->user != user->number && !goes_before(user, turn))
         return hac_fail(err, HAC_REFUSED, "another user waits to build kernels; try again later");
-    if (turn->uid == user->uid)
+    if (turn->user == user->number)
         turn->waits = false;
     return HAC_OK;
 }

@@ -15,7 +15,7 @@ typedef struct hac_kernel_image_build hac_kernel_image_build;
 /* The user who was refused while another user's image was built. */
 typedef struct hac_kernel_image_turn {
     bool waits;
-    uid_t uid;
+    uint64_t user;       /* its number */
     double virtual_time; /* of that user, when the user came */
     uint64_t since_ns; /* from then on, or from the end of the image that is built, the turn lasts a while */
 } hac_kernel_image_turn;

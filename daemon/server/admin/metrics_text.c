@@ -477,10 +477,11 @@ static void user_resources(const hac_user *user, double *ret_used, double *ret_l
 
 static void add_user(const family *f, const hac_user *user, hac_metric_family which)
 {
-    char uid[24];
+    char name[HAC_USER_NAME_SIZE], uid[HAC_USER_NAME_SIZE + 8];
     double used[N_RESOURCES], limits[N_RESOURCES];
     const char *suffix = user->of_daemon ? "-hacd" : user->administers ? "-admin" : "";
-    snprintf(uid, sizeof uid, "%u%s", (unsigned)user->uid, suffix);
+    hac_user_name(user->uid, user->place, name);
+    snprintf(uid, sizeof uid, "%s%s", name, suffix);
     const label who = {"user", uid};
     user_resources(user, used, limits);
     if (which == HAC_METRIC_USER_MEMORY) {

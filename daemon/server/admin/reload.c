@@ -54,6 +54,18 @@ static hac_status load_profiles(hac_server *server, const hac_daemon_config *con
     return hac_profile_set_load(directories, n, strict, report_profile_problem, server, ret, err);
 }
 
+/* What tells places apart, and the place of hacd itself; ret->proc NULL and 0: nothing does. */
+static hac_status find_places(const hac_daemon_config *config, hac_place_roots *ret, uint64_t *ret_own,
+                              hac_error *err)
+{
+    *ret = (hac_place_roots){.proc = NULL};
+    *ret_own = 0;
+    if (config->identity == HAC_IDENTITY_UID)
+        return HAC_OK;
+    hac_status status = hac_place_roots_find(ret, err);
+    return status == HAC_OK ? hac_own_place(ret, ret_own, err) : status;
+}
+
 static hac_status load_config(const hac_server *server, hac_daemon_config *ret, hac_error *err)
 {
     hac_status status = HAC_NOT_FOUND;
@@ -61,6 +73,13 @@ static hac_status load_config(const hac_server *server, hac_daemon_config *ret, 
         status = hac_daemon_config_load(server->options.config_path, ret, err);
     if (status == HAC_NOT_FOUND)
         status = hac_daemon_config_default(ret, err);
+    if (status != HAC_OK)
+        return status;
+    hac_place_roots roots;
+    uint64_t own = 0;
+    status = find_places(ret, &roots, &own, err);
+    if (status != HAC_OK)
+        hac_daemon_config_clear(ret);
     for (size_t i = 0; status == HAC_OK && i < ret->n_warnings; i++)
         hac_log_record(HAC_LOG_WARNING, HAC_EVENT_OTHER, NULL, "%s", ret->warnings[i]);
     return status;
@@ -81,6 +100,8 @@ static void apply_config(hac_server *server)
 {
     hac_log_set_level(server->config.log_level);
     hac_user *user = NULL;
+    (void)find_places(&server->config, &server->sessions.places, &server->users.own_place,
+                      NULL); /* was checked */
     server->users.total[HAC_SLOT_MEMORY] = server->config.pool_memory;
     server->users.total[HAC_SLOT_DESCRIPTORS] = descriptors_for_users(server->config.max_connections);
     server->users.total[HAC_SLOT_UNREAD] = server->users.total[HAC_SLOT_DESCRIPTORS];
@@ -507,7 +528,7 @@ static hac_status start_probe(hac_server *server, hac_error *err)
     if (status != HAC_OK)
         return status;
     hac_child_options options = {
-        server->options.executor_program, "--probe", NULL, HAC_LOG_NOBODY, environment, server->closer};
+        server->options.executor_program, "--probe", NULL, HAC_LOG_NOBODY, environment, {server->closer, 0}};
     status =
         hac_child_start(&server->loop, &options, server->child_decoder, &events, server, &server->probe, err);
     if (status != HAC_OK) {

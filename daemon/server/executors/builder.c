@@ -386,7 +386,7 @@ static hac_status start(hac_builders *builders, hac_builder_role role, uint32_t 
     if (status != HAC_OK)
         return status;
     hac_child_options options = {builders->program, "--build",   device->config.name,
-                                 HAC_LOG_NOBODY,    environment, builders->closer};
+                                 HAC_LOG_NOBODY,    environment, {builders->closer, 0}};
     status =
         hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
     if (status != HAC_OK)

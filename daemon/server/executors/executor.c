@@ -425,7 +425,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     if (hac_list_empty(&executors->list))
         executors->task_refusals = hac_pids_cgroup_refusals(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT);
     hac_child_options options = {executors->program, NULL,        config->name,
-                                 user->uid,          environment, executors->closer};
+                                 user->uid,          environment, {executors->closer, user->number}};
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
                              &executor->child, err);
     if (status != HAC_OK) {

@@ -83,10 +83,10 @@ static void blame(const hac_restart *at)
 {
     hac_server_device *device = device_of(at);
     if (device->deaths == 0 && device->start_cost == 0) {
-        device->failed_uid = at->user->uid;
+        device->failed_user = at->user->number;
         device->failed_for_all = false;
     }
-    device->failed_for_all |= device->failed_uid != at->user->uid;
+    device->failed_for_all |= device->failed_user != at->user->number;
 }
 
 static void rest_for_user(const hac_restart *at)

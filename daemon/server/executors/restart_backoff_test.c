@@ -25,7 +25,7 @@ static void begin(world *w)
     memset(w, 0, sizeof *w);
     hac_users_init(&w->users, total, &limits, NULL, NULL);
     for (unsigned u = 0; u < USERS; u++)
-        assert_int_equal(hac_user_get(&w->users, 100 + u, false, &w->user[u], NULL), HAC_OK);
+        assert_int_equal(hac_user_get(&w->users, (hac_user_key){.uid = 100 + u}, &w->user[u], NULL), HAC_OK);
     for (unsigned d = 0; d < DEVICES; d++) {
         w->device[d].state = HAC_DEVICE_READY;
         w->devices.items[w->devices.count++] = &w->device[d];

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/failpoint.h"
 #include "job_record.h"
+#include "resources/user.h"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
 
@@ -45,18 +46,36 @@ static int open_jobs(const char *state_directory, bool make)
     return open_folder(AT_FDCWD, path, make);
 }
 
-void hac_job_files_account_name(hac_job_account account, char *ret, size_t capacity)
+bool hac_job_account_equal(hac_job_account a, hac_job_account b)
 {
-    snprintf(ret, capacity, "%u%s", (unsigned)account.uid, account.administers ? "-admin" : "");
+    return a.uid == b.uid && a.place == b.place && a.administers == b.administers;
+}
+
+void hac_job_files_account_name(hac_job_account account, char ret[HAC_JOB_ACCOUNT_NAME_SIZE])
+{
+    char name[HAC_USER_NAME_SIZE];
+    hac_user_name(account.uid, account.place, name);
+    snprintf(ret, HAC_JOB_ACCOUNT_NAME_SIZE, "%s%s", name, account.administers ? "-admin" : "");
+}
+
+/* The account whose folder has that name. */
+static bool find_account(const char *name, hac_job_account *ret)
+{
+    char own[HAC_JOB_ACCOUNT_NAME_SIZE], *end = NULL;
+    unsigned long uid = strtoul(name, &end, 10);
+    unsigned long long place = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
+    *ret = (hac_job_account){(uid_t)uid, place, strcmp(end, "-admin") == 0};
+    hac_job_files_account_name(*ret, own);
+    return uid <= UINT32_MAX && strcmp(own, name) == 0;
 }
 
 static int open_account(const char *state_directory, hac_job_account account, bool make)
 {
-    char name[32];
+    char name[HAC_JOB_ACCOUNT_NAME_SIZE];
     hac_autoclose int jobs = open_jobs(state_directory, make);
     if (jobs < 0)
         return -1;
-    hac_job_files_account_name(account, name, sizeof name);
+    hac_job_files_account_name(account, name);
     return open_folder(jobs, name, make);
 }
 
@@ -231,18 +250,14 @@ hac_status hac_job_files_accounts(const char *state_directory, hac_job_account *
     if (folder == NULL)
         hac_close(fd);
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        const char *rest = NULL;
-        uint64_t uid = number_of(entry->d_name, &rest);
-        bool root = entry->d_name[0] == '0', admin = false;
-        rest += root && rest == entry->d_name;
-        admin = strcmp(rest, "-admin") == 0;
-        if ((uid == 0 && !root) || uid > UINT32_MAX || (*rest != '\0' && !admin))
+        hac_job_account account;
+        if (!find_account(entry->d_name, &account))
             continue;
         hac_job_account *grown = grow(accounts, n, sizeof *accounts);
         if (grown == NULL)
             return hac_fail_no_memory(err);
         accounts = grown;
-        accounts[n++] = (hac_job_account){(uid_t)uid, admin};
+        accounts[n++] = account;
     }
     *ret = hac_steal_ptr(accounts);
     *ret_n = n;

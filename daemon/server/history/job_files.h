@@ -22,14 +22,18 @@
 #define HAC_JOB_FILES_BYTES_MAX (64u << 20)
 #define HAC_JOB_FILES_DAYS_MAX  90
 
-/* Whose jobs: a user's account, or the one for administration of that uid. */
+/* Whose jobs: a user's account, or the one for administration of that uid (hac_user_key). */
 typedef struct hac_job_account {
     uid_t uid;
+    uint64_t place;
     bool administers;
 } hac_job_account;
 
+#define HAC_JOB_ACCOUNT_NAME_SIZE 48
+
+bool hac_job_account_equal(hac_job_account a, hac_job_account b);
 /* The name of the account's folder. */
-void hac_job_files_account_name(hac_job_account account, char *ret, size_t capacity);
+void hac_job_files_account_name(hac_job_account account, char ret[HAC_JOB_ACCOUNT_NAME_SIZE]);
 
 /* Opens and locks `next`. Returns -1, with errno, if another hacd has the lock (EWOULDBLOCK) or the folder
  * cannot be written. */

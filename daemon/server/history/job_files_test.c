@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/test_support.h"
 
-static const hac_job_account someone = {60001, false};
+static const hac_job_account someone = {60001, 0, false};
 
 /* A state directory of its own, with `jobs` and the account's folder in it. */
 static int set_up(void **state)

@@ -305,8 +305,8 @@ static void start_reading(hac_server *server, const question *after)
     hac_list_for_each (q, &server->history, question, link) {
         if (q == after)
             continue;
-        if (next == NULL || (after != NULL && next->account.uid == after->account.uid &&
-                             q->account.uid != after->account.uid))
+        if (next == NULL || (after != NULL && hac_job_account_equal(next->account, after->account) &&
+                             !hac_job_account_equal(q->account, after->account)))
             next = q;
     }
     if (next == NULL)

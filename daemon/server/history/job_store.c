@@ -50,30 +50,25 @@ struct hac_job_store {
     /* While `writing`, the thread pool has all that is above, and the following. */
     bool writing;
     uv_work_t work;
-    uint64_t put_next; /* to be written */
-    uint64_t last;     /* the largest number found when the lock was taken */
-    int errnum;        /* why something could not be written; 0: all was */
-    char failing[32];  /* the folder below `jobs` that it was for; empty: all of them */
-    bool failed;       /* the last batch was not written as a whole */
+    uint64_t put_next;                       /* to be written */
+    uint64_t last;                           /* the largest number found when the lock was taken */
+    int errnum;                              /* why something could not be written; 0: all was */
+    char failing[HAC_JOB_ACCOUNT_NAME_SIZE]; /* the folder below `jobs` that it was for; empty: all of them */
+    bool failed;                             /* the last batch was not written as a whole */
 };
 
 hac_job_account hac_job_store_account(const hac_user *user)
 {
-    return (hac_job_account){user->uid, user->administers};
+    return (hac_job_account){user->uid, user->place, user->administers};
 }
 
 /* ---- on the thread pool ------------------------------------------------------------------------------- */
-
-static bool same_account(hac_job_account a, hac_job_account b)
-{
-    return a.uid == b.uid && a.administers == b.administers;
-}
 
 /* The account's first record in the batch. */
 static saved_record *first_of(hac_job_store *store, hac_job_account account)
 {
     saved_record *first = store->batch;
-    while (!same_account(first->account, account))
+    while (!hac_job_account_equal(first->account, account))
         first++;
     return first;
 }
@@ -86,7 +81,7 @@ static void trim_account(hac_job_store *store, hac_job_account account)
     uint64_t bytes = 0;
     for (size_t i = 0; i < store->n_batch; i++) {
         const saved_record *r = &store->batch[i];
-        if (r->again || !same_account(r->account, account))
+        if (r->again || !hac_job_account_equal(r->account, account))
             continue;
         n++;
         bytes += r->n;
@@ -110,7 +105,7 @@ static void write_record(hac_job_store *store, saved_record *record)
     if (record->written || store->errnum != 0)
         return;
     store->errnum = first->account_errnum;
-    hac_job_files_account_name(record->account, store->failing, sizeof store->failing);
+    hac_job_files_account_name(record->account, store->failing);
 }
 
 static void take_lock(hac_job_store *store)

@@ -86,7 +86,7 @@ void hacd_job_drop_descriptor(hacd_job *job, size_t index)
         if (executor != NULL && (descriptor->executors & (UINT64_C(1) << i)))
             hac_executor_forget_descriptor(executor, hacd_job_descriptor_id(job, index));
     }
-    hac_deferred_close_fd((hac_fd_owner){job->jobs->closer, job->user->uid}, descriptor->fd);
+    hac_deferred_close_fd((hac_fd_owner){job->jobs->closer, job->user->number}, descriptor->fd);
     hac_user_release(job->user, HAC_SLOT_DESCRIPTORS, 1);
     *descriptor = (hacd_job_descriptor){.fd = -1};
 }

@@ -168,7 +168,7 @@ hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options, ha
         return status;
     }
     status = hac_channel_open(loop, hac_steal_fd(&ours), CHILD_QUEUE_MAX, CHILD_BATCH, &channel_events, child,
-                              (hac_fd_owner){options->closer, options->uid}, &child->channel, err);
+                              options->owner, &child->channel, err);
     if (status != HAC_OK) {
         child->events.gone = NULL;
         hac_child_kill(child);

@@ -29,7 +29,7 @@ typedef struct hac_child_options {
     const char *label;        /* device name, for ps and logs; may be NULL */
     uint32_t uid;             /* the user the child works for; HAC_LOG_NOBODY: hacd itself */
     char *const *environment; /* "NAME=value" strings, NULL-terminated */
-    hac_deferred_close *closer;
+    hac_fd_owner owner;       /* of descriptors that the child sends */
 } hac_child_options;
 
 /* Starts a child. `context` is passed to the events. All children of a loop share one decoder. */

@@ -20,7 +20,7 @@
 
 typedef struct waiting_fd {
     int fd;
-    uid_t uid;
+    uint64_t user;
     bool socket; /* discard unread messages first */
 } waiting_fd;
 
@@ -30,7 +30,7 @@ struct hac_deferred_close {
     pthread_cond_t some;
     waiting_fd *waiting; /* in order of arrival */
     size_t n, capacity;
-    uid_t at_work[HAC_DEFERRED_CLOSE_THREADS]; /* the user whose descriptor each thread is closing */
+    uint64_t at_work[HAC_DEFERRED_CLOSE_THREADS]; /* the user whose descriptor each thread is closing */
     unsigned n_at_work, threads, idle;
     bool leave;
 };
@@ -69,11 +69,11 @@ static void close_entry(waiting_fd e)
     hac_close(e.fd);
 }
 
-static unsigned at_work(const hac_deferred_close *c, uid_t uid)
+static unsigned at_work(const hac_deferred_close *c, uint64_t user)
 {
     unsigned found = 0;
     for (unsigned i = 0; i < c->n_at_work; i++)
-        found += c->at_work[i] == uid;
+        found += c->at_work[i] == user;
     return found;
 }
 
@@ -81,7 +81,7 @@ static unsigned at_work(const hac_deferred_close *c, uid_t uid)
 static size_t find_next(const hac_deferred_close *c)
 {
     size_t i = 0;
-    while (i < c->n && at_work(c, c->waiting[i].uid) >= HAC_DEFERRED_CLOSE_PER_USER)
+    while (i < c->n && at_work(c, c->waiting[i].user) >= HAC_DEFERRED_CLOSE_PER_USER)
         i++;
     return i;
 }
@@ -117,13 +117,13 @@ static void close_one(hac_deferred_close *c, size_t i)
 {
     waiting_fd e = c->waiting[i];
     memmove(&c->waiting[i], &c->waiting[i + 1], (--c->n - i) * sizeof *c->waiting);
-    c->at_work[c->n_at_work++] = e.uid;
+    c->at_work[c->n_at_work++] = e.user;
     (void)find_thread(c);
     pthread_mutex_unlock(&c->lock);
     close_entry(e);
     pthread_mutex_lock(&c->lock);
     unsigned mine = 0;
-    while (c->at_work[mine] != e.uid)
+    while (c->at_work[mine] != e.user)
         mine++;
     c->at_work[mine] = c->at_work[--c->n_at_work];
 }
@@ -185,20 +185,20 @@ static void close_later(hac_deferred_close *c, waiting_fd e)
 void hac_deferred_close_fd(hac_fd_owner owner, int fd)
 {
     if (fd >= 0)
-        close_later(is_small_memory(fd) ? NULL : owner.closer, (waiting_fd){fd, owner.uid, false});
+        close_later(is_small_memory(fd) ? NULL : owner.closer, (waiting_fd){fd, owner.user, false});
 }
 
 void hac_deferred_close_socket(hac_fd_owner owner, int fd)
 {
-    close_later(owner.closer, (waiting_fd){fd, owner.uid, true});
+    close_later(owner.closer, (waiting_fd){fd, owner.user, true});
 }
 
-size_t hac_deferred_close_pending(hac_deferred_close *c, uid_t uid)
+size_t hac_deferred_close_pending(hac_deferred_close *c, uint64_t user)
 {
     pthread_mutex_lock(&c->lock);
-    size_t found = at_work(c, uid);
+    size_t found = at_work(c, user);
     for (size_t i = 0; i < c->n; i++)
-        found += c->waiting[i].uid == uid;
+        found += c->waiting[i].user == user;
     pthread_mutex_unlock(&c->lock);
     return found;
 }

@@ -7,7 +7,7 @@
 #define SERVER_DEFERRED_CLOSE_H
 
 #include <stddef.h>
-#include <sys/types.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -23,7 +23,7 @@ HAC_MUST_USE hac_status hac_deferred_close_new(hac_deferred_close **ret, hac_err
 /* Whose descriptor it is, and what closes it. `closer` NULL: it is closed at once. */
 typedef struct hac_fd_owner {
     hac_deferred_close *closer;
-    uid_t uid;
+    uint64_t user; /* number of the account (hac_user); 0: hacd itself */
 } hac_fd_owner;
 
 /* Does not block; -1 is allowed. Small memfds are closed at once. So is everything if memory or threads are
@@ -36,7 +36,7 @@ void hac_deferred_close_fd(hac_fd_owner owner, int fd);
 void hac_deferred_close_socket(hac_fd_owner owner, int fd);
 
 /* Number of the user's descriptors that are not closed yet. */
-size_t hac_deferred_close_pending(hac_deferred_close *closer, uid_t uid);
+size_t hac_deferred_close_pending(hac_deferred_close *closer, uint64_t user);
 
 /* Descriptors that hang are left to their threads, which end with the process. NULL is allowed. */
 void hac_deferred_close_free(hac_deferred_close *closer);

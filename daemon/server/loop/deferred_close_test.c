@@ -45,10 +45,10 @@ static bool ends_within(int pipe_end, int milliseconds)
     return poll(&p, 1, milliseconds) == 1 && (p.revents & POLLHUP) != 0;
 }
 
-static void await_none(hac_deferred_close *closer, uid_t uid, double seconds)
+static void await_none(hac_deferred_close *closer, uint64_t user, double seconds)
 {
     uint64_t start = hac_now_ns();
-    while (hac_deferred_close_pending(closer, uid) > 0) {
+    while (hac_deferred_close_pending(closer, user) > 0) {
         assert_true(hac_seconds_since(start) < seconds);
         usleep(1000);
     }
@@ -112,9 +112,9 @@ static void test_kinds(void **state)
 /* Many threads pass in descriptors at the same time. */
 static void *give(void *argument)
 {
-    static const uid_t uids[] = {1, 2, 3};
+    static const uint64_t users[] = {1, 2, 3};
     for (size_t i = 0; i < 300; i++)
-        hac_deferred_close_fd((hac_fd_owner){argument, uids[i % 3]},
+        hac_deferred_close_fd((hac_fd_owner){argument, users[i % 3]},
                               open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     return NULL;
 }

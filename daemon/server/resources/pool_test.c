@@ -31,7 +31,7 @@ static hac_user *start(hac_users *users, forgotten *f)
 {
     hac_user *user = NULL;
     hac_users_init(users, total, &limits, forget, f);
-    assert_int_equal(hac_user_get(users, 1000, false, &user, NULL), HAC_OK);
+    assert_int_equal(hac_user_get(users, (hac_user_key){.uid = 1000}, &user, NULL), HAC_OK);
     return user;
 }
 
@@ -78,7 +78,7 @@ static void test_recycled_within_a_user_only(void **state)
     forgotten f = {0, 0};
     hac_user *user = start(&users, &f), *other = NULL;
     hac_pool_buffer *a = NULL, *b = NULL;
-    assert_int_equal(hac_user_get(&users, 1001, false, &other, NULL), HAC_OK);
+    assert_int_equal(hac_user_get(&users, (hac_user_key){.uid = 1001}, &other, NULL), HAC_OK);
     assert_ptr_not_equal(user, other);
     assert_int_equal(hac_pool_alloc(user, MIB, false, &a, NULL), HAC_OK);
     uint32_t id = a->id;

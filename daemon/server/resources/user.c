@@ -33,19 +33,22 @@ void hac_users_deinit(hac_users *users)
         assert(users->held[slot] == 0 && users->holders[slot] == 0);
 }
 
-/* What tells accounts apart. */
-typedef struct account {
-    uid_t uid;
-    bool administers, of_daemon;
-} account;
-
-static hac_status get(hac_users *users, account key, const hac_user_limits *limits, hac_user **ret,
-                      hac_error *err)
+void hac_user_name(uid_t uid, uint64_t place, char ret[HAC_USER_NAME_SIZE])
 {
+    if (place == 0)
+        snprintf(ret, HAC_USER_NAME_SIZE, "%u", (unsigned)uid);
+    else
+        snprintf(ret, HAC_USER_NAME_SIZE, "%u.%016llx", (unsigned)uid, (unsigned long long)place);
+}
+
+static hac_status get(hac_users *users, hac_user_key key, bool of_daemon, const hac_user_limits *limits,
+                      hac_user **ret, hac_error *err)
+{
+    const uint64_t place = key.administers || of_daemon ? 0 : key.place;
     hac_user *user = NULL;
     hac_list_for_each (user, &users->list, hac_user, link) {
-        if (user->uid == key.uid && user->administers == key.administers &&
-            user->of_daemon == key.of_daemon) {
+        if (user->uid == key.uid && user->place == place && user->administers == key.administers &&
+            user->of_daemon == of_daemon) {
             user->references++;
             *ret = user;
             return HAC_OK;
@@ -55,10 +58,12 @@ static hac_status get(hac_users *users, account key, const hac_user_limits *limi
     if (user == NULL)
         return hac_fail_no_memory(err);
     user->users = users;
+    user->number = ++users->n_accounts;
     user->uid = key.uid;
+    user->place = place;
     user->administers = key.administers;
-    user->of_daemon = key.of_daemon;
-    snprintf(user->learner, sizeof user->learner, "%u", (unsigned)key.uid);
+    user->of_daemon = of_daemon;
+    hac_user_name(key.uid, place, user->learner);
     user->references = 1;
     user->limits = *limits;
     hac_list_init(&user->buffers);
@@ -69,18 +74,16 @@ static hac_status get(hac_users *users, account key, const hac_user_limits *limi
     return HAC_OK;
 }
 
-hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret, hac_error *err)
+hac_status hac_user_get(hac_users *users, hac_user_key key, hac_user **ret, hac_error *err)
 {
-    const account key = {.uid = uid, .administers = administers};
-    return get(users, key, &users->limits, ret, err);
+    return get(users, key, false, &users->limits, ret, err);
 }
 
 hac_status hac_user_get_daemon(hac_users *users, uid_t uid, hac_user **ret, hac_error *err)
 {
     static const hac_user_limits unlimited = {
         .memory = UINT64_MAX, .jobs = UINT32_MAX, .descriptors = UINT32_MAX, .share = 1};
-    const account key = {.uid = uid, .of_daemon = true};
-    return get(users, key, &unlimited, ret, err);
+    return get(users, (hac_user_key){.uid = uid}, true, &unlimited, ret, err);
 }
 
 void hac_user_set_groups(hac_user *user, gid_t *groups, size_t n_groups)
@@ -260,7 +263,8 @@ void hac_user_keep(hac_user *user, uint64_t bytes)
 
 bool hac_user_is_administrator(const hac_user *user)
 {
-    return user->administers || user->uid == geteuid();
+    return user->administers || user->of_daemon ||
+           (!user->users->own_is_ordinary && user->uid == geteuid() && user->place == user->users->own_place);
 }
 
 const char *hac_user_learner(const hac_user *user)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Users and their accounts. Everything that is held for a user is charged here, by uid and not by connection,
- * as dbus-broker does. Each user has limits of their own. Of what all users share (RAM, descriptors), no user
- * may hold more than a fair share of what the others have left. With n users who hold something (other than
- * memory that only clients keep, hac_user_keep), counting the one who asks, a charge is granted as long as
+ * Users and their accounts. Everything that is held for a user is charged here, by user and not by
+ * connection, as dbus-broker does. A user is a uid or, if hacd.yaml says `identity: cgroup`, a uid in a
+ * place: a pod, a container. Each user has limits of their own. Of what all users share (RAM, descriptors),
+ * no user may hold more than a fair share of what the others have left. With n users who hold something
+ * (other than memory that only clients keep, hac_user_keep), counting the one who asks, a charge is granted
+ * as long as
  *
  * held + amount <= (free + held) / max(2, n)
  *
@@ -25,6 +27,7 @@
 #include "config/daemon_config.h"
 
 #define HAC_USER_DEVICES_MAX 32
+#define HAC_USER_NAME_SIZE   32
 
 typedef enum hacd_slot {
     HAC_SLOT_MEMORY = 0, /* bytes of pool buffers, and of data inside messages */
@@ -52,12 +55,14 @@ struct hac_pool_buffer;
 struct hac_user {
     hac_link link; /* in hac_users.list */
     hac_users *users;
+    uint64_t number; /* of this account: from 1, never given twice */
     uid_t uid;
+    uint64_t place; /* where the user's clients run (sessions/peer_place.h); 0: anywhere */
     /* connected through the socket for administrators: an account of its own, beside the one of that uid */
     bool administers;
-    bool of_daemon;   /* hacd's own account, for what it does by itself: no client has it */
-    char learner[12]; /* the uid as text */
-    gid_t *groups;    /* as the kernel reported at the last connect */
+    bool of_daemon;                   /* hacd's own account, for what it does by itself: no client has it */
+    char learner[HAC_USER_NAME_SIZE]; /* hac_user_name */
+    gid_t *groups;                    /* as the kernel reported at the last connect */
     size_t n_groups;
     unsigned references; /* sessions, jobs and executors */
     hac_user_limits limits;
@@ -102,6 +107,9 @@ struct hac_users {
     uint32_t holders[HAC_SLOTS]; /* number of users who hold some, kept_bytes aside */
     hac_user_limits limits;      /* of a new user, until the configuration says otherwise */
     uint32_t next_buffer;
+    uint64_t n_accounts;  /* that were ever made */
+    uint64_t own_place;   /* where hacd runs, if places tell users apart; else 0 */
+    bool own_is_ordinary; /* hacd's own uid administers nothing at the socket for everybody */
     /* Called before a buffer's memory is freed, so that executors forget the buffer. */
     void (*forget)(void *context, struct hac_pool_buffer *buffer);
     /* Takes over the memfd, frees its pages (clients may still have it mapped) and closes it. That takes a
@@ -115,10 +123,18 @@ void hac_users_init(hac_users *users, const uint64_t total[HAC_SLOTS], const hac
 /* Asserts that nothing is held any more. */
 void hac_users_deinit(hac_users *users);
 
-/* Returns the user of that uid with one more reference, and creates it if necessary. `administers`: through
- * the socket for administrators. */
-HAC_MUST_USE hac_status hac_user_get(hac_users *users, uid_t uid, bool administers, hac_user **ret,
-                                     hac_error *err);
+/* What a user is known by. */
+typedef struct hac_user_key {
+    uid_t uid;
+    uint64_t place;   /* see hac_user */
+    bool administers; /* through the socket for administrators, whatever the place */
+} hac_user_key;
+
+/* Returns the user with one more reference, and creates it if necessary. */
+HAC_MUST_USE hac_status hac_user_get(hac_users *users, hac_user_key key, hac_user **ret, hac_error *err);
+/* "UID", or "UID.PLACE" if there is a place: in names of folders and models, and for people. */
+void hac_user_name(uid_t uid, uint64_t place, char ret[HAC_USER_NAME_SIZE]);
+
 /* Returns hacd's own account of that uid with one more reference. It has no limits of its own, and what it
  * holds is nobody's less: it is not in the totals. */
 HAC_MUST_USE hac_status hac_user_get_daemon(hac_users *users, uid_t uid, hac_user **ret, hac_error *err);
@@ -147,8 +163,9 @@ uint64_t hac_user_available(const hac_user *user, hacd_slot slot, uint64_t own, 
 
 /* Whether the user may connect at all. */
 bool hac_user_has_access(const hac_user *user);
-/* Whether the user came through the socket for administrators, or hacd runs as this user. Root is a user like
- * any other: in a container without a user namespace, everybody may be root. */
+/* Whether the user came through the socket for administrators, or hacd runs as this user, in the same place,
+ * and own_is_ordinary is not set. Root is a user like any other: in a container without a user namespace,
+ * everybody may be root, or have the uid that hacd has. */
 bool hac_user_is_administrator(const hac_user *user);
 /* The suffix of the user's own performance models (hac_ops_spec.learner). Figures that depend on what a
  * client claims go into these models, so that they do not change the predictions of others. NULL for

@@ -16,7 +16,7 @@ static const uint64_t total[HAC_SLOTS] = {1024, 1024, 1024, 1024, 1024};
 static hac_user *add(hac_users *users, uid_t uid)
 {
     hac_user *user = NULL;
-    assert_int_equal(hac_user_get(users, uid, false, &user, NULL), HAC_OK);
+    assert_int_equal(hac_user_get(users, (hac_user_key){.uid = uid}, &user, NULL), HAC_OK);
     return user;
 }
 

@@ -22,7 +22,7 @@ static void set_up(fixture *f, unsigned n)
     hac_users_init(&f->users, total, &limits, NULL, NULL);
     hac_list_init(&f->executors.list);
     for (unsigned i = 0; i < n; i++) {
-        assert_int_equal(hac_user_get(&f->users, i, false, &f->user[i], NULL), HAC_OK);
+        assert_int_equal(hac_user_get(&f->users, (hac_user_key){.uid = i}, &f->user[i], NULL), HAC_OK);
         f->of[i] = (hac_executor){.user = f->user[i], .device = 3, .state = HAC_EXECUTOR_READY};
         hac_list_append(&f->executors.list, &f->of[i].link);
     }

@@ -51,7 +51,7 @@ static bool may_serve(void *context)
 static hac_status check_pending(const hac_session *session, const hac_frame *frame, hac_error *err)
 {
     size_t pending =
-        frame->n_fds > 0 ? hac_deferred_close_pending(session->sessions->closer, session->user->uid) : 0;
+        frame->n_fds > 0 ? hac_deferred_close_pending(session->sessions->closer, session->user->number) : 0;
     if (pending <= HAC_DEFERRED_CLOSE_MAX)
         return HAC_OK;
     return hac_fail(err, HAC_REFUSED,
@@ -96,13 +96,27 @@ static void on_lost(void *context, const char *reason)
     hac_session_close(context, reason);
 }
 
+/* Names of cgroups are for the log: they are the machine's, and no business of a container. */
+static uint64_t place_of(const hac_sessions *sessions, int socket, const struct ucred *peer, bool administers)
+{
+    hac_error err = HAC_ERROR_NONE;
+    uint64_t place = 0;
+    if (sessions->places.proc == NULL || administers ||
+        hac_peer_place(&sessions->places, socket, peer->pid, &place, &err) == HAC_OK)
+        return place;
+    const hac_log_subject about = {peer->uid, 0, NULL};
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_CONNECTION_REFUSED, &about, "%s", err.message);
+    return HAC_PLACE_UNKNOWN;
+}
+
 /* The account of the user that connects, with the limits that the configuration sets for the user and their
  * groups. */
 static hac_status find_user(hac_sessions *sessions, int socket, const struct ucred *peer, bool administers,
                             hac_user **ret, hac_error *err)
 {
     size_t n_groups = 0;
-    hac_status status = hac_user_get(sessions->users, peer->uid, administers, ret, err);
+    hac_user_key key = {peer->uid, place_of(sessions, socket, peer, administers), administers};
+    hac_status status = hac_user_get(sessions->users, key, ret, err);
     if (status != HAC_OK)
         return status;
     gid_t *groups = hac_peer_groups(socket, peer->gid, &n_groups);
@@ -130,7 +144,7 @@ static hac_status session_new(hac_sessions *sessions, int socket, bool administe
     status = find_user(sessions, owned, &peer, administers, &session->user, err);
     if (status == HAC_OK)
         status = hac_channel_open(sessions->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH,
-                                  &events, session, (hac_fd_owner){sessions->closer, session->user->uid},
+                                  &events, session, (hac_fd_owner){sessions->closer, session->user->number},
                                   &session->channel, err);
     if (status != HAC_OK) {
         if (session->user != NULL)
@@ -149,7 +163,7 @@ static hac_status session_new(hac_sessions *sessions, int socket, bool administe
 static bool has_access(const hac_session *session)
 {
     const hac_user *user = session->user;
-    if (user->uid == session->sessions->foreign_uid)
+    if (user->uid == session->sessions->foreign_uid || user->place == HAC_PLACE_UNKNOWN)
         return false;
     return hac_user_has_access(user) || hac_user_is_administrator(user);
 }
@@ -169,7 +183,7 @@ static hac_status check_walls(const hac_session *session, hac_error *err)
     if (sessions->has_landlock || sessions->config->share_without_landlock || session->user->administers)
         return HAC_OK;
     hac_list_for_each (other, &sessions->users->list, hac_user, link)
-        if (other->uid != session->user->uid && other->references > other->ended_jobs && !is_exempt(other))
+        if (other != session->user && other->references > other->ended_jobs && !is_exempt(other))
             return hac_fail(
                 err, HAC_REFUSED,
                 "this kernel has no Landlock, which keeps users apart, so hacd serves one user at a "
@@ -187,6 +201,10 @@ static hac_status admit(hac_session *session, hac_error *err)
                         "hacd runs in a user namespace, where uid %u stands for all users from outside: they "
                         "cannot be told apart",
                         user->uid);
+    if (user->place == HAC_PLACE_UNKNOWN)
+        return hac_fail(err, HAC_REFUSED,
+                        "hacd.yaml says `identity: cgroup`, and hacd cannot tell the pod or container that "
+                        "you run in; hacd's log says why");
     if (!has_access(session))
         return hac_fail(err, HAC_REFUSED,
                         "uid %u has no access to this machine's devices; its administrator gives it in "

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "config/daemon_config.h"
 #include "loop/deferred_close.h"
+#include "peer_place.h"
 #include "proto/frame.h"
 #include "proto/messages.h"
 #include "resources/metrics.h"
@@ -34,7 +35,8 @@ typedef struct hac_sessions {
     hac_decoder *decoder;
     hac_deferred_close *closer;
     hac_metrics *metrics;
-    uid_t foreign_uid;   /* hac_peer_foreign_uid(): nobody connects as this one */
+    hac_place_roots places; /* proc NULL: users are uids, wherever they run */
+    uid_t foreign_uid;      /* hac_peer_foreign_uid(): nobody connects as this one */
     bool has_landlock;   /* without it, one user at a time is served unless the configuration allows more */
     uint64_t n_accepted; /* connections so far */
     /* A request has arrived. `frame` holds its descriptors; the callee takes those that it keeps. */

@@ -25,7 +25,7 @@ static void settle_session(hac_session *session)
 static void let_go(hac_sessions *sessions, lingering_socket *socket)
 {
     hac_user_release(socket->user, HAC_SLOT_UNREAD, socket->unread);
-    hac_deferred_close_socket((hac_fd_owner){sessions->closer, socket->user->uid}, socket->socket);
+    hac_deferred_close_socket((hac_fd_owner){sessions->closer, socket->user->number}, socket->socket);
     hac_user_unref(socket->user);
     hac_list_remove(&socket->link);
     free(socket);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where clients run, for `identity: cgroup`: pods and containers of one uid are users of their own then. A
+ * place is the part of a client's cgroup that the client could not choose. It ends with the first component
+ * that is
+ *
+ * - a pod (podUID, or …-podUID.slice of kubelet), so that the containers of a pod are one user,
+ * - the slice of a logged-in user (user-UID.slice), so that the sessions of a user are one,
+ * - a service or a scope, which is what container engines make under systemd, or
+ * - owned by another user than root: a cgroup that was delegated, below which its owner makes cgroups at
+ *   will;
+ *
+ * else it is the whole path. https://docs.kernel.org/admin-guide/cgroup-v2.html (Delegation),
+ * https://systemd.io/CGROUP_DELEGATION.
+ */
+#ifndef SERVER_PEER_PLACE_H
+#define SERVER_PEER_PLACE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* Stands for the places of clients that hacd cannot tell. */
+#define HAC_PLACE_UNKNOWN UINT64_MAX
+
+/* Where the kernel shows processes and cgroups. Tests have others. */
+typedef struct hac_place_roots {
+    const char *proc;    /* "/proc" */
+    const char *cgroups; /* where cgroups of version 2 are mounted */
+    uid_t owner;         /* of cgroups that are not delegated: root */
+} hac_place_roots;
+
+/* HAC_INVALID if this machine cannot tell places: version 2 of cgroups is not mounted, or the kernel has
+ * no SO_PEERPIDFD (Linux 6.5). */
+HAC_MUST_USE hac_status hac_place_roots_find(hac_place_roots *ret, hac_error *err);
+
+/* The place of the client that connected to `socket`, as process `pid`. HAC_REFUSED: hacd does not see the
+ * process, or its cgroup, or the process has ended. *ret is never 0 or HAC_PLACE_UNKNOWN. */
+HAC_MUST_USE hac_status hac_peer_place(const hac_place_roots *roots, int socket, pid_t pid, uint64_t *ret,
+                                       hac_error *err);
+/* The place of hacd itself. */
+HAC_MUST_USE hac_status hac_own_place(const hac_place_roots *roots, uint64_t *ret, hac_error *err);
+
+/* Cuts `path`, a cgroup as /proc/PID/cgroup has it, where its place ends. */
+HAC_MUST_USE hac_status hac_place_cut(const hac_place_roots *roots, char *path, hac_error *err);
+
+#endif
