@@ -371,6 +371,7 @@ static hac_status take_activated(hac_server_options *o, const char *count, const
                         count);
     o->listener = LISTEN_FDS_START + (admin == 0);
     o->admin_listener = admin >= 0 ? LISTEN_FDS_START + admin : -1;
+    o->admin_apart = admin >= 0;
     hac_status status = check_listener(o->listener, "LISTEN_FDS", err);
     return status == HAC_OK && admin >= 0 ? check_listener(o->admin_listener, "LISTEN_FDS", err) : status;
 }
@@ -413,6 +414,7 @@ static hac_status listen_for_administrators(const char *path, const char *named,
                                     sizeof o->admin_path;
     if (!fits)
         return hac_fail(err, HAC_INVALID, "the path of the socket for administrators is too long");
+    o->admin_apart = named != NULL;
     hac_status status = listen_at(o->admin_path, &o->admin_listener, err);
     if (status == HAC_OK && chmod(o->admin_path, 0600) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot change the mode of %s", o->admin_path);

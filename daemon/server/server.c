@@ -346,6 +346,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     hac_list_init(&server->reload.waiters);
     hac_users_init(&server->users, nothing, &none, on_forget_buffer, server);
     server->users.discard = on_discard;
+    server->users.own_is_ordinary = server->options.admin_apart;
     server->started_ns = hac_now_ns();
     server->socket_inode = inode_at(server->options.socket_path);
     server->admin_inode = inode_at(server->options.admin_path);

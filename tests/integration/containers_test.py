@@ -251,8 +251,10 @@ class Pods(unittest.TestCase):
         self.assertNotIn("kfd", self.hacctl(TEAMS["team-a"], "doctor"))
 
     def test_root_is_a_user(self):
-        """Root in a pod, with all capabilities: no administration, no other socket, and no way to replace the socket."""
+        """Root in a pod, with all capabilities, or hacd's uid: no administration, no other socket, and no way to replace the
+        socket."""
         self.start()
+        self.assertIn("administrators", self.hacctl(HACD_UID, "drain", code=4))
         self.hacctl(0, "devices")
         self.assertIn("administrators", self.hacctl(0, "drain", code=4))
         self.done(0, "sh", "-c", "test ! -e /run/hac/admin.sock && test ! -e /run/hac-admin")

@@ -36,6 +36,7 @@ typedef struct hac_server_options {
     bool activated;      /* the service manager owns the socket: its path is never unlinked */
     int listener;        /* listening socket; owned by the server */
     int admin_listener;  /* the one for administrators, or -1; owned by the server */
+    bool admin_apart;    /* that socket was handed in or named, for hacd's own uid, too */
     int scratch_lock;    /* of the scratch directory; owned by the server */
     char socket_path[PATH_MAX], admin_path[PATH_MAX];
     char state_directory[PATH_MAX], cache_directory[PATH_MAX], scratch_directory[PATH_MAX];
