@@ -140,7 +140,7 @@ class Failpoints(MachineTest):
     # One client's job on an idle machine does not reach these; unit tests do.
     ELSEWHERE = {
         "channel.copy": "a peer that does not read",
-        "landlock.version": "hostile/attacks_test.py Walls",
+        "landlock.version": "hostile/identity_test.py Walls",
         "output.size": "more was reserved than written",
     }
 

@@ -15,9 +15,21 @@ compgen -G "$packages/hacd_*.deb" >/dev/null || skip "no packages: ./dev package
 enter_namespace "$0" "$@"
 base=$(make_base hac-image)
 server=
+# What buildah started goes on when buildah is killed.
+descendants() {
+    local pid
+    for pid in $(ps -o pid= --ppid "$1"); do
+        descendants "$pid"
+        echo "$pid"
+    done
+}
 finish() {
     local status=$?
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    if [ -n "$server" ]; then
+        # shellcheck disable=SC2046 # words
+        kill $(descendants "$server") 2>/dev/null || true
+        wait "$server" || true
+    fi
     buildah_ umount --all >/dev/null 2>&1 || true
     remove_base "$base"
     exit $status

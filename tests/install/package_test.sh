@@ -9,7 +9,7 @@ build=$1 source_dir=$2 seed=$3 way=${4:-overlay}
 . "$(dirname "$0")/namespace.sh"
 
 [ "$(id -u)" = 0 ] || skip "not root"
-for tool in dh dh_python3 dpkg-shlibdeps systemd-sysusers systemd-socket-activate; do
+for tool in dh dh_python3 dh_apparmor dpkg-shlibdeps systemd-sysusers systemd-socket-activate; do
     command -v $tool >/dev/null || skip "no $tool"
 done
 [ "$way" = overlay ] || command -v debootstrap >/dev/null || skip "no debootstrap"
@@ -115,6 +115,7 @@ inside dpkg --verify hac hacd libhac0 libhac-dev
 for unit in system/hacd.service system/hacd.socket system/hacd-admin.socket user/hacd.service user/hacd.socket; do
     [ -e "$root$prefix/lib/systemd/$unit" ] || { echo "no unit $unit"; exit 1; }
 done
+[ "$(inside dpkg -S /etc/apparmor.d/hacd)" = "hacd: /etc/apparmor.d/hacd" ]
 [ ! -L "$root/etc/systemd/system/sockets.target.wants/hacd.socket" ] || { echo "enabled without being asked"; exit 1; }
 inside systemctl enable hacd.socket 2>/dev/null
 [ -L "$root/etc/systemd/system/sockets.target.wants/hacd.socket" ]

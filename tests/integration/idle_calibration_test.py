@@ -9,9 +9,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hostile"))
 import wire  # noqa: E402
-from attacks_test import ATTACKER, VICTIM, Service  # noqa: E402
+from attacks import ATTACKER, VICTIM, Service  # noqa: E402
 from machine import LIBEXEC, ONE_DEVICE, PLATFORM, MachineTest, eventually, main  # noqa: E402
 from users import User, UsersTest  # noqa: E402
 
