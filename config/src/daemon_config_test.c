@@ -49,6 +49,7 @@ static void assert_defaults(hac_daemon_config c)
     assert_true(c.task_deadline_minimum == 10);
     assert_true(c.build_deadline == 600);
     assert_true(c.drain_deadline == 25);
+    assert_int_equal(c.identity, HAC_IDENTITY_UID);
     assert_false(c.share_without_landlock);
     assert_false(c.calibrate_when_idle);
     hac_daemon_config_clear(&c);
@@ -309,7 +310,7 @@ static void test_shipped_lines(void **state)
         keys++;
     }
     fclose(in);
-    assert_int_equal(keys, 20);
+    assert_int_equal(keys, 21);
     assert_defaults(load(text));
 }
 
