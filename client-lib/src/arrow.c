@@ -133,6 +133,12 @@ static bool in_place(hac_client *client, const uint8_t *values, uint64_t bytes, 
     return true;
 }
 
+static hac_status refuse_keys(const char *format, hac_error *err)
+{
+    return hac_fail(err, HAC_UNSUPPORTED,
+                    "keys of Arrow format \"%.40s\" cannot be sorted: one of i I f l L g", format);
+}
+
 static hac_status read_keys(const struct ArrowSchema *schema, const struct ArrowArray *keys,
                             const hac_sort_options *options, hac_sort_options *known, primitive_column *ret,
                             hac_error *err)
@@ -144,8 +150,7 @@ static hac_status read_keys(const struct ArrowSchema *schema, const struct Arrow
         return status;
     hac_type type = key_type(ret->format);
     if (type == HAC_TYPE_NONE)
-        return hac_fail(err, HAC_UNSUPPORTED,
-                        "keys of Arrow format \"%.40s\" cannot be sorted: one of i I f l L g", ret->format);
+        return refuse_keys(ret->format, err);
     if (known->type != HAC_TYPE_NONE && known->type != type)
         return hac_fail(err, HAC_INVALID, "the key column is %s, but the options say %s", hac_type_name(type),
                         hac_type_name(known->type));
@@ -230,7 +235,7 @@ static hac_status stream_key_type(const hac_arrow_batches *b, hac_sort_options *
                  column->index_width == 0;
     hac_type type = plain ? key_type(hac_kinds[column->type.kind].arrow) : HAC_TYPE_NONE;
     if (type == HAC_TYPE_NONE)
-        return hac_fail(err, HAC_UNSUPPORTED, "keys of this type cannot be sorted: one of i I f l L g");
+        return refuse_keys(b->bare ? b->schema.format : b->schema.children[0]->format, err);
     if (known->type != HAC_TYPE_NONE && known->type != type)
         return hac_fail(err, HAC_INVALID, "the key column is %s, but the options say %s", hac_type_name(type),
                         hac_type_name(known->type));

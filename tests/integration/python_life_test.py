@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 import unittest
@@ -219,6 +220,86 @@ print(seen)
             connection.sort_buffer(keys, {"type": 1})
             del keys
         self.assertEqual(hac.sort(np.array([2, 1], "uint32")).tolist(), [1, 2])
+
+
+class Progress(PackageTest):
+    profile = SLOW_DEVICE
+
+    def shown(self, call, terminal=True, tqdm=False):
+        """What a call writes to standard error, which is a terminal or a pipe."""
+        from unittest import mock
+        from hac import _progress
+        mine, theirs = os.openpty() if terminal else os.pipe()
+        if terminal:
+            termios.tcsetwinsize(theirs, (24, 80))
+        out = []
+
+        def read():
+            while not out or not out[-1].endswith(b"end"):
+                out.append(os.read(mine, 1 << 16))
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        with os.fdopen(theirs, "w") as stderr, mock.patch.object(sys, "stderr", stderr), \
+                mock.patch.object(_progress, "DELAY", 0.05), mock.patch.dict(sys.modules, {} if tqdm else {"tqdm": None}):
+            call()
+            stderr.write("end")
+            stderr.flush()
+            reader.join(10)
+        os.close(mine)
+        return b"".join(out).decode()[:-3]
+
+    def test_bar(self):
+        import hac
+        keys = np.random.default_rng(0).integers(0, 1 << 32, MANY // 20, "uint32")
+        bar = r"^(\r\[#*-*\] +\d+%  [ -~]*)+\r *\r$"
+        self.assertRegex(self.shown(lambda: hac.sort(keys)), bar)
+        self.assertEqual(self.shown(lambda: hac.sort(keys, progress=False)), "")
+        self.assertEqual(self.shown(lambda: hac.sort(keys), terminal=False), "")
+        self.assertRegex(self.shown(lambda: hac.argsort(keys, progress=True), terminal=False), bar)
+        self.assertEqual(self.shown(lambda: hac.submit(hac.sort, keys).result()), "")
+        self.assertEqual(self.shown(lambda: hac.sort(keys[:3])), "", "a short call has no bar")
+
+    @needs("tqdm")
+    def test_tqdm(self):
+        import hac
+        keys = np.random.default_rng(0).integers(0, 1 << 32, MANY // 20, "uint32")
+        out = self.shown(lambda: hac.sort(keys), tqdm=True)
+        self.assertRegex(out, r"\d+%\|.*\|")
+
+    def test_a_stream(self):
+        """A file that this process reads: the bar is there while its writer is slow."""
+        import hac
+        path = self.m.path("slow")
+        os.mkfifo(path)
+
+        def feed():
+            with open(path, "w", encoding="ascii") as file:
+                for i in range(12):
+                    file.write(f"{i}\n" * 100000)
+                    file.flush()
+                    time.sleep(0.1)
+        feeder = threading.Thread(target=feed, daemon=True)
+        feeder.start()
+        results = []
+        out = self.shown(lambda: results.append(hac.query(path, format="csv", schema="n:i64", input={"header": "false"},
+                                                          select="sum(n) as s", progress=True)))
+        feeder.join()
+        self.assertEqual(results[0].to_numpy()["s"].tolist(), [6600000])
+        self.assertIn("%", out)
+
+    def test_news(self):
+        """The record by itself: nothing until hacd has spoken, and no other object in its place."""
+        import hac
+        from hac import _hac, _progress
+        self.assertIsNone(_hac.Progress().read())
+        with self.assertRaises(TypeError):
+            _hac.Connection().sort_buffer(np.zeros(9, "uint32"), {"type": 1, "progress": 5})
+        with self.assertRaisesRegex(TypeError, "takes no|argument"):
+            _hac.Progress(1)
+        text = _progress._text_of((0.5, "merge\033[2J", "cpu", 1.18e6, 5, "building"))
+        self.assertEqual(text, "merge?[2J  1.18 M items/s  5.0 s left  (building)")
+        self.assertEqual(_progress._text_of((0, "queued", "", 0, 5, "")), "queued")
+        self.assertEqual(hac.sort(np.array([2, 1], "uint32"), progress=True).tolist(), [1, 2])
 
 
 class Fork(PackageTest):

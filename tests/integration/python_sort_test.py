@@ -175,7 +175,7 @@ class Sorts(PackageTest):
                 self.assertIn(says, str(caught.exception))
                 self.assertEqual(caught.exception.status, hac.Status.UNSUPPORTED)
                 self.assertIsInstance(caught.exception, TypeError)
-        with self.assertRaisesRegex(hac.InvalidError, "no option nonsense; there are descending, devices"):
+        with self.assertRaisesRegex(hac.InvalidError, "no option nonsense; there are descending, progress, devices"):
             hac.sort(np.zeros(3), nonsense=1)
         with self.assertRaises(hac.NoMemoryError):
             hac.empty(1 << 62, "f8")
@@ -274,12 +274,15 @@ class Arrow(PackageTest):
         import hac
         for bad, says in ((pa.array([1, None]), "nulls"), (pa.chunked_array([[1], [None]], "int64"), "nulls"),
                           (pa.array(["a"]), 'format "u"'), (pa.array([1], "int8"), 'format "c"'),
-                          (pa.array([True]), "format"), (pa.table({"a": [1]}), 'format "+s"'),
+                          (pa.array([True]), "format"), (pa.table({"a": ["b"]}), 'format "u"'),
                           (pa.chunked_array([["a"], ["b"]]), "format"), (pa.array(["a"]).dictionary_encode(), "format"),
-                          (pl.DataFrame({"a": [1]}), 'format "+s"'), (pa.array([[1]]), "format")):
+                          (pl.DataFrame({"a": [True]}), 'format "b"'), (pa.array([[1]]), "format")):
             with self.assertRaises(hac.UnsupportedError) as caught:
                 hac.sort(bad)
             self.assertIn(says, str(caught.exception))
+        with self.assertRaisesRegex(hac.InvalidError, "2 columns"):
+            hac.sort(pl.DataFrame({"a": [1], "b": [2]}))
+        self.assertEqual(hac.sort(pl.DataFrame({"a": [3, 1]})).to_arrow().to_pylist(), [1, 3])
 
 
 class Hostile(PackageTest):

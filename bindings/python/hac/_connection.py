@@ -63,15 +63,24 @@ def lent_connection() -> Iterator[_hac.Connection]:
         idle.append(mine)
 
 
-def finish(job: _hac.Job) -> _hac.Job:
-    """Waits for a job, which Ctrl-C and Future.cancel() cancel."""
+LOOK = 0.1  # seconds between two looks at what a progress bar shows
+
+
+def finish(job: _hac.Job, bar: Any = None) -> _hac.Job:
+    """Waits for a job, which Ctrl-C and Future.cancel() cancel. bar: its _progress.Bar."""
     here = thread
     task = here.task
     if task is not None:
         task.enter(job)
     try:
-        job.wait()
+        if bar is None:
+            job.wait()
+        else:
+            while not job.wait(LOOK):
+                bar.show()
     finally:
+        if bar is not None:
+            bar.close()
         here.last_job = job.id
         if task is not None:
             task.leave()
@@ -97,9 +106,9 @@ class _Stopping:
             os.close(self.stop)
 
 
-def run_aside(call: Callable[[int], Any]) -> Any:
+def run_aside(call: Callable[[int], Any], bar: Any = None) -> Any:
     """What a call of libhac returns that reads, or runs, to its end: it runs in a thread, while this one takes signals. `call` gets
-    a descriptor, at which libhac gives up when it is readable."""
+    a descriptor, at which libhac gives up when it is readable. bar: the call's _progress.Bar."""
     outcome: list = []
     ended = threading.Event()  # Python 3.11's join() believes a thread to have ended after Ctrl-C
     stopping = _Stopping()
@@ -124,12 +133,15 @@ def run_aside(call: Callable[[int], Any]) -> Any:
             raise
         try:
             while not ended.wait(0.05):
-                pass
+                if bar is not None:
+                    bar.show()
         except BaseException:
             stopping.cancel()
             ended.wait()
             raise
     finally:
+        if bar is not None:
+            bar.close()
         if task is not None:
             task.leave()
     if isinstance(outcome[0], BaseException):

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Union
 from . import _hac
 from ._connection import connection, finish, job_options, lent_connection, run_aside
 from ._errors import InvalidError, JobError, UnsupportedError
+from ._progress import Bar, bar_of
 from ._result import Result
 from ._table import columns_of_dict, columns_of_structured, is_array
 
@@ -135,15 +136,15 @@ def _read_here(files: List[Optional[str]], form: int) -> bool:
                (form not in (FORMATS["fixed"], FORMATS["lengths"]) and _begin(name).startswith(PACKED)) for name in files)
 
 
-def _run_splits(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+def _run_splits(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql], bar: Optional[Bar]) -> _hac.Job:
     names = tuple(None if name is None else os.fsencode(name) for name in files)
     with lent_connection() as mine:
-        job = run_aside(lambda stop: mine.query_splits(names, stop, options, sql))
+        job = run_aside(lambda stop: mine.query_splits(names, stop, options, sql), bar)
         job.wait()  # it has run; nobody is to wait for it when the connection is lent again
         return job
 
 
-def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac.Sql], bar: Optional[Bar]) -> _hac.Job:
     files = [name for place in places for name in _files_of(place)]
     if not files:
         raise InvalidError("no file is named")
@@ -153,7 +154,7 @@ def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac
         options["infer_schema"] = 1
     options["find"] = (0 if "delimiter" in named else FIND_DELIMITER) | (0 if "header" in named else FIND_HEADER)
     if _read_here(files, form):
-        return _run_splits(files, options, sql)
+        return _run_splits(files, options, sql, bar)
     if len(files) > FILES_MAX:
         raise InvalidError(f"{len(files)} Parquet files are too many for one query, which reads up to {FILES_MAX}: query parts "
                            "of them")
@@ -232,10 +233,16 @@ def _is_reader(table: Any) -> bool:
     return pyarrow is not None and isinstance(table, pyarrow.RecordBatchReader)
 
 
-def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
+def _run(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql], progress: Optional[bool]) -> Result:
+    bar = bar_of(progress)
+    if bar is not None:
+        options["progress"] = bar.record
     places = _places(table)
-    if places is not None:
-        return _submit_files(places, options, sql)
+    job = _submit(table, options, sql) if places is None else _submit_files(places, options, sql, bar)
+    return Result(finish(job, bar))
+
+
+def _submit(table: Any, options: Dict[str, Any], sql: Optional[_hac.Sql]) -> _hac.Job:
     for name in ("schema", "input_format"):
         if name in options:
             raise InvalidError(f"{'format' if name == 'input_format' else name}= is for files; a table has columns with types")
@@ -275,7 +282,7 @@ def sql(text: str, options: Optional[Dict[str, Any]] = None, /, **tables: Any) -
     that the devices share, unless all of their columns lie in one array of hac.empty.
 
     options: a dict of hac.query's options of files and of jobs: format, schema, input, engine, devices, priority, deadline,
-    memory_limit.
+    memory_limit, progress.
 
     Raises InvalidError if the statement is wrong, with the character; UnsupportedError for types of columns that queries do
     not have; JobError if an input cannot be read; OSError if a file cannot be opened.
@@ -285,11 +292,12 @@ def sql(text: str, options: Optional[Dict[str, Any]] = None, /, **tables: Any) -
     refused = sorted(set(given) & set(STATEMENT_OPTIONS))
     if refused:
         raise InvalidError(f"{refused[0]} is said in the statement")
+    progress = given.pop("progress", None)
     known = _options(given)
     if statement.format:
         known["input_format"] = statement.format
     table = _table_of(statement, tables)
-    return Result(finish(_submit(table, known, statement)))
+    return _run(table, known, statement, progress)
 
 
 def _table_of(statement: _hac.Sql, tables: Dict[str, Any]) -> Any:
@@ -317,7 +325,7 @@ Texts = Union[str, List[str], None]
 def query(table: Any, *, select: Texts = None, where: Optional[str] = None, group_by: Texts = None, having: Optional[str] = None,
           order_by: Texts = None, limit: Optional[int] = None, offset: Optional[int] = None, limit_by: Texts = None,
           distinct: bool = False, format: Optional[str] = None, schema: Texts = None, input: Optional[Dict[str, Any]] = None,
-          engine: Optional[str] = None, **job: Any) -> Result:
+          engine: Optional[str] = None, progress: Optional[bool] = None, **job: Any) -> Result:
     """The result of a query of a table, in the language of docs/expressions.md.
 
         hac.query(frame, where="qty > 1", group_by="city", select="sum(price) as s", order_by="s desc", limit=10)
@@ -327,10 +335,10 @@ def query(table: Any, *, select: Texts = None, where: Optional[str] = None, grou
 
     Of files: `format` (csv, tsv, jsonl, lines, words, kv, fixed, parquet …), `schema` ("name:type,…"; without one the types are
     found in the first records), `input` (options of the format by their names in docs/formats.md: {"delimiter": ";"}).
-    `engine`: auto, host or device. job: `devices`, `priority`, `deadline`, `memory_limit` as for hac.sort.
+    `engine`: auto, host or device. job: `devices`, `priority`, `deadline`, `memory_limit`, and `progress`, as for hac.sort.
 
     Raises what hac.sql raises.
     """
     given = dict(job, select=select, where=where, group_by=group_by, having=having, order_by=order_by, limit=limit, offset=offset,
                  limit_by=limit_by, distinct=distinct, format=format, schema=schema, input=input, engine=engine)
-    return Result(finish(_submit(table, _options(given), None)))
+    return _run(table, _options(given), None, progress)

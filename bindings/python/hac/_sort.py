@@ -2,11 +2,12 @@
 """hac.sort, hac.argsort, hac.empty."""
 import operator
 import sys
-from typing import Any, Tuple
+from typing import Any, Optional, Tuple
 
 from . import _hac
 from ._connection import connection, finish, job_options, thread
 from ._errors import NoMemoryError, UnsupportedError
+from ._progress import bar_of
 
 # <hac/type.h>, by the kind and the size of NumPy's types
 KEY_TYPES = {("u", 4): 1, ("i", 4): 2, ("f", 4): 3, ("u", 8): 4, ("i", 8): 5, ("f", 8): 6}
@@ -141,21 +142,24 @@ def _pair(capsules: Any) -> Tuple[object, object]:
     return capsules
 
 
-def _sorted(a, what: str, descending: bool, argsort: bool, more: dict):
-    options = job_options("descending, ", **more) if more else {}
+def _sorted(a, what: str, descending: bool, argsort: bool, progress: Optional[bool], more: dict):
+    options = job_options("descending, progress, ", **more) if more else {}
+    bar = bar_of(progress)
+    if bar is not None:
+        options["progress"] = bar.record
     if descending:
         options["descending"] = 1
     if argsort:
         options["argsort"] = 1
     job, dtype = _submit_sort(a, what, options)
-    finish(job)
+    finish(job, bar)
     if dtype is None:
         return Column(job, "")
     import numpy
     return numpy.frombuffer(job, ("uint32" if len(a) < 1 << 32 else "uint64") if argsort else dtype)
 
 
-def sort(a, *, descending: bool = False, **job):
+def sort(a, *, descending: bool = False, progress: Optional[bool] = None, **job):
     """The sorted keys: of a NumPy or DLPack array a read-only NumPy array, of an Arrow column a hac.Column.
 
     Keys are uint32, int32, float32, uint64, int64 or float64, in one dimension, without nulls; floats are in total order,
@@ -165,15 +169,17 @@ def sort(a, *, descending: bool = False, **job):
     an array of one's own.
 
     job: `devices` (names), `priority` (-100 to 100), `deadline` (seconds), `memory_limit` (bytes).
+    progress: whether a progress bar is shown on standard error, if the call takes longer than half a second; None: on a
+    terminal and in notebooks, but not in calls of hac.submit. tqdm draws it if it is installed.
 
     Raises UnsupportedError for other types, and hac.Error for what hacd reports.
     """
-    return _sorted(a, "hac.sort", descending, False, job)
+    return _sorted(a, "hac.sort", descending, False, progress, job)
 
 
-def argsort(a, *, descending: bool = False, **job):
+def argsort(a, *, descending: bool = False, progress: Optional[bool] = None, **job):
     """The indices that sort the keys: uint32, from 2**32 keys on uint64. Keys that are equal keep their order (stable).
 
     The arguments are those of hac.sort.
     """
-    return _sorted(a, "hac.argsort", descending, True, job)
+    return _sorted(a, "hac.argsort", descending, True, progress, job)

@@ -78,44 +78,21 @@ static PyObject *connection_alloc(PyObject *object, PyObject *args)
 
 /* ---- sorts ---- */
 
-/* The keys of a sort: one column, or the batches of a stream. */
+/* The keys of a sort: one column, or a stream of them. */
 typedef struct sort_input {
     const struct ArrowSchema *schema;
     const struct ArrowArray *keys;
-    hacpy_batches *batches; /* NULL: there are none */
+    hacpy_stream *stream; /* NULL: the two above */
 } sort_input;
 
-static hac_status sort_batches(hac_client *client, hacpy_batches *batches, const hac_sort_options *options,
-                               hacpy_held *held, hac_error *err)
+/* With the client locked, without the GIL. */
+static hac_status submit_keys(const sort_input *input, const hac_sort_options *options, hac_client *client,
+                              hac_job **ret_job, hac_error *err)
 {
-    if (batches->n == 1) {
-        hac_status status =
-            hac_sort_arrow(client, &batches->schema, batches->arrays, options, &held->job, err);
-        if (status == HAC_OK) { /* the job may read the column in place */
-            held->array = batches->arrays[0];
-            batches->arrays[0].release = NULL;
-        }
-        return status;
-    }
-    struct ArrowArray keys;
-    const void *buffers[2];
-    hac_status status = hacpy_join_keys(client, batches, &held->buffer, &keys, buffers, err);
-    return status != HAC_OK ? status
-                            : hac_sort_arrow(client, &batches->schema, &keys, options, &held->job, err);
-}
-
-/* Formats of key columns in the order of hac_type. */
-static const char key_formats[HAC_TYPE_COUNT][2] = {"", "I", "i", "f", "L", "l", "g"};
-
-/* The options of a submitted sort. The type is that of the column. */
-static hac_sort_options typed(const sort_input *input, const hac_sort_options *options)
-{
-    const struct ArrowSchema *schema = input->batches != NULL ? &input->batches->schema : input->schema;
-    hac_sort_options known = *options;
-    for (unsigned type = 1; type < HAC_TYPE_COUNT; type++)
-        if (strcmp(schema->format, key_formats[type]) == 0)
-            known.type = (hac_type)type;
-    return known;
+    if (input->stream == NULL)
+        return hac_sort_arrow(client, input->schema, input->keys, options, ret_job, err);
+    struct ArrowArrayStream unlocked = hacpy_unlocked_stream(input->stream);
+    return hac_sort_arrow_stream(client, &unlocked, options, ret_job, err);
 }
 
 /* Takes over `source`. */
@@ -129,18 +106,16 @@ static PyObject *submit_sort(PyObject *object, const hacpy_state *state, const s
         hacpy_source_clear(source);
         return PyErr_NoMemory();
     }
+    hacpy_held_keep_progress(held, &options->job);
+    if (input->stream != NULL)
+        input->stream->link = held->link;
     Py_BEGIN_ALLOW_THREADS
     hac_client *client = hacpy_link_lock(held->link);
-    if (input->batches != NULL)
-        status = sort_batches(client, input->batches, options, held, &err);
-    else
-        status = hac_sort_arrow(client, input->schema, input->keys, options, &held->job, &err);
+    status = submit_keys(input, options, client, &held->job, &err);
     hacpy_link_unlock(held->link);
     Py_END_ALLOW_THREADS
-    if (status == HAC_OK) {
-        const hac_sort_options known = typed(input, options);
-        return hacpy_job_new(state, held, source, &known);
-    }
+    if (status == HAC_OK)
+        return hacpy_job_new(state, held, source, true);
     hacpy_held_unref(held);
     hacpy_source_clear(source);
     return hacpy_raise(state, &err);
@@ -175,8 +150,8 @@ static PyObject *connection_sort_buffer(PyObject *object, PyObject *args)
         goto end;
     Py_ssize_t size = options.type <= HAC_TYPE_F32 ? 4 : 8; /* hac/type.h: the types of 32 bits come first */
     const void *buffers[2] = {NULL, source.buffer.buf};
-    const struct ArrowSchema schema = {
-        .format = key_formats[options.type], .name = "", .release = keep_schema};
+    static const char formats[HAC_TYPE_COUNT][2] = {"", "I", "i", "f", "L", "l", "g"};
+    const struct ArrowSchema schema = {.format = formats[options.type], .name = "", .release = keep_schema};
     const struct ArrowArray column = {
         .length = source.buffer.len / size, .n_buffers = 2, .buffers = buffers, .release = keep_array};
     const sort_input input = {.schema = &schema, .keys = &column};
@@ -191,7 +166,7 @@ static PyObject *connection_sort_arrow(PyObject *object, PyObject *args)
     PyObject *first, *second, *dict, *job = NULL;
     hac_sort_options options;
     hacpy_names names = {NULL};
-    sort_input input = {.batches = NULL};
+    sort_input input = {.stream = NULL};
     hacpy_state *state = hacpy_connection_state(object);
     if (state != NULL && PyArg_ParseTuple(args, "OOO:sort_arrow", &first, &second, &dict) &&
         hacpy_array_of(first, second, &input.schema, &input.keys) &&
@@ -208,18 +183,14 @@ static PyObject *connection_sort_stream(PyObject *object, PyObject *args)
     PyObject *capsule, *dict, *job = NULL;
     hac_sort_options options;
     hacpy_names names = {NULL};
-    hacpy_batches batches = {.n = 0};
+    hacpy_stream stream;
     hacpy_state *state = hacpy_connection_state(object);
     if (state != NULL && PyArg_ParseTuple(args, "OO:sort_stream", &capsule, &dict) &&
-        hacpy_read_sort_options(state, dict, &options, &names) &&
-        hacpy_read_stream(state, capsule, &batches)) {
+        hacpy_read_sort_options(state, dict, &options, &names) && hacpy_take_stream(capsule, &stream)) {
         hacpy_source source = {.object = NULL};
-        const sort_input input = {.batches = &batches};
+        const sort_input input = {.stream = &stream};
         job = submit_sort(object, state, &input, &options, &source);
     }
-    Py_BEGIN_ALLOW_THREADS
-    hacpy_batches_clear(&batches);
-    Py_END_ALLOW_THREADS
     hacpy_names_clear(&names);
     return job;
 }

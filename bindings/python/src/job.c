@@ -27,8 +27,7 @@ void hacpy_source_clear(hacpy_source *source)
     Py_CLEAR(source->object);
 }
 
-PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source *source,
-                        const hac_sort_options *sort)
+PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source *source, bool is_sort)
 {
     job_object *self = PyObject_New(job_object, state->job_type);
     if (self == NULL) {
@@ -40,11 +39,11 @@ PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source
     self->source = *source;
     self->result = (hacpy_result){.columns = NULL};
     *source = (hacpy_source){.object = NULL};
-    self->is_sort = sort != NULL;
+    self->is_sort = is_sort;
     self->done = false;
     self->items = 0;
-    self->item_size = sort != NULL && sort->argsort ? -1 : 0; /* known at the end */
-    self->format[0] = sort != NULL ? "?IifQqd"[sort->type] : '?';
+    self->item_size = 0; /* known at the end, as is the format */
+    self->format[0] = '?';
     self->format[1] = '\0';
     return (PyObject *)self;
 }
@@ -112,18 +111,49 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void note_result(job_object *self)
+/* The Arrow format of a sort's result: keys, or indices. Without the GIL. */
+static hac_status result_format(hacpy_held *held, char *ret, hac_error *err)
 {
-    uint64_t bytes = hac_job_bytes(self->held->job);
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    (void)hacpy_link_lock(held->link);
+    hac_status status = hac_job_export_arrow(held->job, &schema, &array, err);
+    if (status == HAC_OK) {
+        *ret = schema.format[0];
+        schema.release(&schema);
+        array.release(&array);
+    }
+    hacpy_link_unlock(held->link);
+    return status;
+}
+
+/* False: an exception is pending. */
+static bool note_result(job_object *self)
+{
+    static const struct {
+        char arrow, python;
+        Py_ssize_t size;
+    } types[] = {{'I', 'I', 4}, {'i', 'i', 4}, {'f', 'f', 4}, {'L', 'Q', 8}, {'l', 'q', 8}, {'g', 'd', 8}};
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = HAC_OK;
+    char format = 0;
+    if (self->is_sort) {
+        Py_BEGIN_ALLOW_THREADS
+        status = result_format(self->held, &format, &err);
+        Py_END_ALLOW_THREADS
+    }
+    hacpy_state *state = status != HAC_OK ? hacpy_state_of_object((PyObject *)self) : NULL;
+    if (status != HAC_OK)
+        return state != NULL && hacpy_raise(state, &err) != NULL;
     self->done = true;
     hacpy_source_clear(&self->source);
-    if (!self->is_sort)
-        return;
-    if (self->item_size < 0) { /* indices: hac_sort_options.argsort */
-        self->format[0] = bytes / 8 >> 32 != 0 ? 'Q' : 'I';
-    }
-    self->item_size = self->format[0] == 'I' || self->format[0] == 'i' || self->format[0] == 'f' ? 4 : 8;
-    self->items = (Py_ssize_t)bytes / self->item_size;
+    for (size_t i = 0; self->is_sort && i < sizeof(types) / sizeof(*types); i++)
+        if (types[i].arrow == format) {
+            self->format[0] = types[i].python;
+            self->item_size = types[i].size;
+            self->items = (Py_ssize_t)hac_job_bytes(self->held->job) / types[i].size;
+        }
+    return true;
 }
 
 /* HAC_OK, HAC_AGAIN if the time is up, or the job's error. -1: an exception is pending. */
@@ -198,7 +228,8 @@ static PyObject *job_wait(PyObject *object, PyObject *args)
         Py_RETURN_TRUE;
     hac_status status = wait_for_end(self, seconds, &err);
     if (status == HAC_OK) {
-        note_result(self);
+        if (!note_result(self))
+            return NULL;
         export_early(self);
     }
     if (status == HAC_OK || status == HAC_AGAIN)

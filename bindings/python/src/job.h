@@ -14,9 +14,8 @@ typedef struct hacpy_source {
 
 void hacpy_source_clear(hacpy_source *source);
 
-/* Makes an object that takes over the job of `held`, and *source, also on failure. `sort`: the options if it
- * is a sort, else NULL. NULL: an exception is pending. */
-PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source *source,
-                        const hac_sort_options *sort);
+/* Makes an object that takes over the job of `held`, and *source, also on failure. `is_sort`: the result is
+ * one column, else a table. NULL: an exception is pending. */
+PyObject *hacpy_job_new(const hacpy_state *state, hacpy_held *held, hacpy_source *source, bool is_sort);
 
 #endif

@@ -152,6 +152,7 @@ static void held_delete(hacpy_held *held)
     hac_buffer_free(held->buffer);
     if (held->array.release != NULL)
         held->array.release(&held->array);
+    hacpy_progress_unref(held->progress);
     free(held);
 }
 
@@ -220,6 +221,12 @@ hacpy_held *hacpy_held_ref(hacpy_held *held)
 {
     __atomic_add_fetch(&held->references, 1, __ATOMIC_RELAXED);
     return held;
+}
+
+void hacpy_held_keep_progress(hacpy_held *held, const hac_job_options *options)
+{
+    if (options->progress != NULL)
+        held->progress = hacpy_progress_ref(options->context);
 }
 
 void hacpy_held_unref(hacpy_held *held)

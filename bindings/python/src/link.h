@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A link is a connection to hacd that several threads and several owners share: the Connection object, and
- * every buffer and job made from it. It knows nothing of Python.
+ * every buffer and job made from it. It calls nothing of Python.
  *
  * libhac wants a client and all that was made from it to be used by one thread at a time. Therefore a link
  * has a lock. Python frees objects on any thread, at any time, and readers of Arrow columns release them on
@@ -17,6 +17,8 @@
 #include <stdbool.h>
 
 #include <hac/hac.h>
+
+#include "progress.h"
 
 typedef struct hacpy_link hacpy_link;
 
@@ -43,7 +45,8 @@ typedef struct hacpy_held {
     hacpy_link *link;
     hac_job *job;
     hac_buffer *buffer;
-    struct ArrowArray array; /* release NULL: none */
+    struct ArrowArray array;  /* release NULL: none */
+    hacpy_progress *progress; /* of the job's callback; NULL: none */
     /* private */
     struct hacpy_held *next;
     int references;
@@ -52,6 +55,8 @@ typedef struct hacpy_held {
 /* Makes an empty one, with one reference. NULL: there is no memory. */
 hacpy_held *hacpy_held_new(hacpy_link *link);
 hacpy_held *hacpy_held_ref(hacpy_held *held);
+/* Keeps the record that the options of its job name, if they do. */
+void hacpy_held_keep_progress(hacpy_held *held, const hac_job_options *options);
 /* Drops a reference; from any thread, with or without the GIL, never waits. NULL is allowed. */
 void hacpy_held_unref(hacpy_held *held);
 

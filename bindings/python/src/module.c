@@ -30,7 +30,7 @@ static int set_up(PyObject *module)
     Py_DECREF(errors);
     if (state->error_of == NULL || hacpy_add_connection_type(module, state) < 0 ||
         hacpy_add_memory_type(module, state) < 0 || hacpy_add_job_type(module, state) < 0 ||
-        hacpy_add_sql_type(module, state) < 0)
+        hacpy_add_progress_type(module, state) < 0 || hacpy_add_sql_type(module, state) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", hac_version());
 }
@@ -42,6 +42,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->connection_type);
     Py_VISIT(state->memory_type);
     Py_VISIT(state->job_type);
+    Py_VISIT(state->progress_type);
     Py_VISIT(state->sql_type);
     return 0;
 }
@@ -53,6 +54,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->connection_type);
     Py_CLEAR(state->memory_type);
     Py_CLEAR(state->job_type);
+    Py_CLEAR(state->progress_type);
     Py_CLEAR(state->sql_type);
     return 0;
 }

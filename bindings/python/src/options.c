@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
+
 typedef enum member_kind {
     MEMBER_TEXT, /* str or None */
     MEMBER_INT,
     MEMBER_U64,
     MEMBER_DOUBLE,
-    MEMBER_NAMES, /* tuple of str: the devices of a hac_job_options */
-    MEMBER_INPUT, /* dict of str: the options of the input's format */
+    MEMBER_NAMES,    /* tuple of str: the devices of a hac_job_options */
+    MEMBER_INPUT,    /* dict of str: the options of the input's format */
+    MEMBER_PROGRESS, /* Progress, which the dict keeps: the callback of a hac_job_options */
 } member_kind;
 
 typedef struct member {
@@ -23,6 +26,7 @@ typedef struct member {
 #define JOB_MEMBERS(type)                                                                                    \
     {"devices", MEMBER_NAMES, offsetof(type, job)}, {"priority", MEMBER_INT, offsetof(type, job.priority)},  \
         {"deadline", MEMBER_DOUBLE, offsetof(type, job.deadline_seconds)},                                   \
+        {"progress", MEMBER_PROGRESS, offsetof(type, job)},                                                  \
     {                                                                                                        \
         "memory_limit", MEMBER_U64, offsetof(type, job.memory_limit)                                         \
     }
@@ -98,6 +102,13 @@ static bool read_names(PyObject *value, hac_job_options *ret, hacpy_names *names
     ret->devices = names->names;
     ret->n_devices = (size_t)n;
     return true;
+}
+
+static bool read_progress(const hacpy_state *state, PyObject *value, hac_job_options *ret)
+{
+    ret->context = hacpy_progress_of(state, value);
+    ret->progress = hacpy_progress_note;
+    return ret->context != NULL;
 }
 
 static bool read_input_options(const hacpy_state *state, PyObject *value, hac_query_options *ret)
@@ -191,8 +202,10 @@ static bool read_dict(const hacpy_state *state, PyObject *dict, const member *me
         bool good = m->kind == MEMBER_TEXT     ? read_text(value, (const char **)(void *)place)
                     : m->kind == MEMBER_NAMES  ? read_names(value, (hac_job_options *)(void *)place, names)
                     : m->kind == MEMBER_DOUBLE ? read_double(value, place)
-                    : m->kind == MEMBER_INPUT  ? read_input_options(state, value, query)
-                                               : read_integer(state, value, m, place);
+                    : m->kind == MEMBER_PROGRESS
+                        ? read_progress(state, value, (hac_job_options *)(void *)place)
+                    : m->kind == MEMBER_INPUT ? read_input_options(state, value, query)
+                                              : read_integer(state, value, m, place);
         if (!good)
             return false;
     }

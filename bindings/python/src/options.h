@@ -5,7 +5,8 @@
 
 #include "support.h"
 
-/* Texts in the options belong to the dict, which must not change while they are used. */
+/* Texts in the options belong to the dict, which must not change while they are used.
+ * Its Progress is the context of the job's callback: hacpy_held_keep_progress. */
 typedef struct hacpy_names {
     const char **names;
 } hacpy_names;

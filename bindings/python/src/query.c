@@ -24,8 +24,7 @@ typedef struct query_call {
     hac_status (*submit)(struct query_call *call, hac_client *client, hac_job **ret_job, hac_error *err);
     const struct ArrowSchema *schema;
     const struct ArrowArray *array;
-    struct ArrowArrayStream stream;
-    hacpy_link *link;
+    hacpy_stream stream;
     const int *fds;
     const char *const *names; /* of files; NULL: standard input */
     size_t n_files;
@@ -54,14 +53,15 @@ static PyObject *submit(PyObject *object, const hacpy_state *state, query_call *
         hacpy_source_clear(source);
         return PyErr_NoMemory();
     }
-    call->link = held->link;
+    call->stream.link = held->link;
+    hacpy_held_keep_progress(held, &call->options.job);
     Py_BEGIN_ALLOW_THREADS
     hac_client *client = hacpy_link_lock(held->link);
     status = call->submit(call, client, &held->job, &err);
     hacpy_link_unlock(held->link);
     Py_END_ALLOW_THREADS
     if (status == HAC_OK)
-        return hacpy_job_new(state, held, source, NULL);
+        return hacpy_job_new(state, held, source, false);
     if (status == HAC_INVALID && call->sql != NULL)
         hac_sql_reword(call->sql, &err);
     hacpy_held_unref(held);
@@ -92,49 +92,9 @@ PyObject *hacpy_query_arrow(PyObject *object, PyObject *args)
 
 /* ---- streams ---- */
 
-/* Behind a stream there may be Python code that uses this connection, or waits for a thread that does.
- * Therefore the lock is given back while the stream is called; libhac is only reading then. */
-
-static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ret)
-{
-    query_call *call = stream->private_data;
-    hacpy_link_unlock(call->link);
-    int number = call->stream.get_schema(&call->stream, ret);
-    (void)hacpy_link_lock(call->link);
-    return number;
-}
-
-static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *ret)
-{
-    query_call *call = stream->private_data;
-    hacpy_link_unlock(call->link);
-    int number = call->stream.get_next(&call->stream, ret);
-    (void)hacpy_link_lock(call->link);
-    return number;
-}
-
-static const char *stream_error(struct ArrowArrayStream *stream)
-{
-    query_call *call = stream->private_data;
-    return call->stream.get_last_error(&call->stream);
-}
-
-static void stream_release(struct ArrowArrayStream *stream)
-{
-    query_call *call = stream->private_data;
-    hacpy_link_unlock(call->link);
-    call->stream.release(&call->stream);
-    (void)hacpy_link_lock(call->link);
-    stream->release = NULL;
-}
-
 static hac_status submit_stream(query_call *call, hac_client *client, hac_job **ret_job, hac_error *err)
 {
-    struct ArrowArrayStream unlocked = {.get_schema = stream_schema,
-                                        .get_next = stream_next,
-                                        .get_last_error = stream_error,
-                                        .release = stream_release,
-                                        .private_data = call};
+    struct ArrowArrayStream unlocked = hacpy_unlocked_stream(&call->stream);
     return hac_query_arrow_stream(client, &unlocked, &call->options, ret_job, err);
 }
 

@@ -21,7 +21,7 @@
 /* What the functions and types of the module need of each other. */
 typedef struct hacpy_state {
     PyObject *error_of; /* hac._errors.error_of(status, message): an exception */
-    PyTypeObject *connection_type, *memory_type, *job_type, *sql_type;
+    PyTypeObject *connection_type, *memory_type, *job_type, *progress_type, *sql_type;
 } hacpy_state;
 
 hacpy_state *hacpy_state_of(PyObject *module);
@@ -43,6 +43,7 @@ void hacpy_free_object(PyObject *self);
 int hacpy_add_connection_type(PyObject *module, hacpy_state *state);
 int hacpy_add_memory_type(PyObject *module, hacpy_state *state);
 int hacpy_add_job_type(PyObject *module, hacpy_state *state);
+int hacpy_add_progress_type(PyObject *module, hacpy_state *state);
 int hacpy_add_sql_type(PyObject *module, hacpy_state *state);
 
 /* Makes a type of the module from its description. NULL: an exception is pending. */
