@@ -308,6 +308,10 @@ static void test_failing_streams(void **state)
     expect(&p, HAC_FAILED, "the Arrow stream cannot be read: no schema today");
     p = (producer){.schema_code = ENOMEM};
     expect(&p, HAC_NO_MEMORY, "the Arrow stream cannot be read");
+    p = (producer){.schema_code = ECANCELED, .error = ""};
+    expect(&p, HAC_CANCELLED, "the Arrow stream cannot be read: Operation canceled");
+    p = (producer){.schema_code = EINVAL, .error = "\nno schema today\n  at line 3\n"};
+    expect(&p, HAC_FAILED, "the Arrow stream cannot be read: no schema today: ");
     for (int at = 1; at <= 4; at++) {
         p = (producer){.batches = 3, .rows = {5, 0, 9}, .fails_at = at, .error = "the cable is cut"};
         expect(&p, HAC_FAILED, "the cable is cut");

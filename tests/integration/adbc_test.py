@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -261,6 +262,33 @@ class Adbc(SharedMachineTest):
         self.assertEqual(caught.exception.status_code, adbc_driver_manager.AdbcStatusCode.CANCELLED)
         cursor.execute("SELECT count(*) AS n FROM 'sales.csv'")  # a later query is not cancelled
         self.assertEqual(cursor.fetchone()[0], 20000)
+
+    def test_cancel_a_stream(self):
+        """Another thread cancels a query whose bound stream has no end."""
+        def batches():
+            while True:
+                time.sleep(0.01)
+                yield pa.record_batch({"a": [1, 2]})
+        cursor = self.cursor()
+        cursor.adbc_statement.set_sql_query("SELECT sum(a) AS s FROM bound")
+        cursor.adbc_statement.bind_stream(pa.RecordBatchReader.from_batches(pa.schema([("a", "int64")]), batches()))
+        stop = threading.Event()
+
+        def cancel():
+            while not stop.wait(0.1):
+                try:
+                    cursor.adbc_statement.cancel()
+                except adbc_driver_manager.Error:
+                    pass  # the query has not begun
+        thread = threading.Thread(target=cancel)
+        thread.start()
+        try:
+            with self.assertRaises(adbc_driver_manager.Error) as caught:
+                cursor.adbc_statement.execute_query()
+        finally:
+            stop.set()
+            thread.join()
+        self.assertEqual(caught.exception.status_code, adbc_driver_manager.AdbcStatusCode.CANCELLED, caught.exception)
 
     def test_libraries(self):
         """polars.read_database and pandas.read_sql."""

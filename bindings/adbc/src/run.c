@@ -63,11 +63,57 @@ static hac_status finish(hac_adbc_connection *c, hac_status status, hac_job *job
     return HAC_OK;
 }
 
+/* ---- streams ---- */
+
+/* A stream that ends with ECANCELED when the connection's query is cancelled. While the program's own stream
+ * makes a batch, nobody can interrupt it. */
+typedef struct stopped_stream {
+    struct ArrowArrayStream *own;
+    int stop_fd;
+    bool stopped;
+} stopped_stream;
+
+static int stopped_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ret)
+{
+    const stopped_stream *s = stream->private_data;
+    return s->own->get_schema(s->own, ret);
+}
+
+static int stopped_next(struct ArrowArrayStream *stream, struct ArrowArray *ret)
+{
+    stopped_stream *s = stream->private_data;
+    struct pollfd stop = {s->stop_fd, POLLIN, 0};
+    s->stopped = poll(&stop, 1, 0) > 0;
+    return s->stopped ? ECANCELED : s->own->get_next(s->own, ret);
+}
+
+static const char *stopped_error(struct ArrowArrayStream *stream)
+{
+    const stopped_stream *s = stream->private_data;
+    bool asked = !s->stopped && s->own->get_last_error != NULL;
+    return asked ? s->own->get_last_error(s->own) : NULL;
+}
+
+static void stopped_release(struct ArrowArrayStream *stream)
+{
+    const stopped_stream *s = stream->private_data;
+    s->own->release(s->own);
+    stream->release = NULL;
+}
+
 hac_status hac_adbc_run_stream(hac_adbc_connection *c, struct ArrowArrayStream *stream,
                                const hac_query_options *options, hac_job **ret, hac_error *err)
 {
     hac_job *job = NULL;
-    hac_status status = hac_query_arrow_stream(c->client, stream, options, &job, err);
+    stopped_stream s = {.own = stream, .stop_fd = c->stop_fd};
+    struct ArrowArrayStream stopped = {.get_schema = stopped_schema,
+                                       .get_next = stopped_next,
+                                       .get_last_error = stopped_error,
+                                       .release = stopped_release,
+                                       .private_data = &s};
+    bool whole = stream->release != NULL && stream->get_schema != NULL && stream->get_next != NULL;
+    hac_status status =
+        hac_query_arrow_stream(c->client, whole ? &stopped : stream, options, &job, err); /* refuses others */
     return finish(c, status, job, ret, err);
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-enum { WIDE = 16 };
+enum { WIDE = 16, TEXT_MAX = 300 };
 
 void hac_arrow_batches_clear(hac_arrow_batches *batches)
 {
@@ -186,12 +186,15 @@ void hac_arrow_stream_release(struct ArrowArrayStream *stream)
     stream->release = NULL;
 }
 
+/* Of a text of several lines, such as a traceback, the first one is in the message. */
 static hac_status stream_failed(struct ArrowArrayStream *stream, int code, hac_error *err)
 {
     const char *text = stream->get_last_error != NULL ? stream->get_last_error(stream) : NULL;
-    hac_status status = code == ENOMEM ? HAC_NO_MEMORY : HAC_FAILED;
-    return hac_fail_errno(err, status, code, "the Arrow stream cannot be read%s%.300s",
-                          text != NULL ? ": " : "", text != NULL ? text : "");
+    hac_status status = code == ENOMEM ? HAC_NO_MEMORY : code == ECANCELED ? HAC_CANCELLED : HAC_FAILED;
+    text = text != NULL ? text + strspn(text, "\r\n") : "";
+    size_t line = strcspn(text, "\r\n");
+    return hac_fail_errno(err, status, code, "the Arrow stream cannot be read%s%.*s", line > 0 ? ": " : "",
+                          (int)(line < TEXT_MAX ? line : TEXT_MAX), text);
 }
 
 /* Reads the next batch. *ret_end: there is none. */
