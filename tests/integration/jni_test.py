@@ -56,7 +56,7 @@ class Own(SharedMachineTest):
         self.assertEqual(len(out), len(names) + lines, out)  # silence of -Xcheck:jni
 
     def test_values(self):
-        self.passes("internals", "types", "text", "tables", "serial")
+        self.passes("internals", "types", "text", "tables", "serial", "sorts")
 
     def test_errors(self):
         self.passes("errors", "closing", "questions")

@@ -37,6 +37,7 @@ import org.hac.HacColumn;
 import org.hac.HacException;
 import org.hac.HacQuery;
 import org.hac.HacResult;
+import org.hac.HacSort;
 import org.hac.HacTable;
 import org.hac.HacType;
 import org.hac.InternalsTest;
@@ -89,6 +90,9 @@ public final class HacTest {
         case "tables":
             testTables();
             break;
+        case "sorts":
+            testSorts();
+            break;
         case "closing":
             testClosing();
             break;
@@ -111,6 +115,48 @@ public final class HacTest {
             throw new AssertionError("no test is called " + name);
         }
         System.out.println("passed " + name);
+    }
+
+    // ---- sorts, beside java.util.Arrays ----
+
+    private static void testSorts() {
+        Random random = new Random(5);
+        for (int n : new int[] {0, 1, 1000, 300000}) {
+            ByteBuffer keys = ByteBuffer.allocateDirect(8 * n).order(ByteOrder.nativeOrder());
+            long[] wanted = random.longs(n).toArray();
+            keys.asLongBuffer().put(wanted);
+            long[] got = new long[n], down = new long[n];
+            client.sort(new HacSort(HacSort.Type.I64), keys).asLongBuffer().get(got);
+            client.sort(new HacSort(HacSort.Type.I64).descending().algorithm(HacSort.Algorithm.RADIX), keys).asLongBuffer().get(down);
+            int[] order = new int[n];
+            client.sort(new HacSort(HacSort.Type.I64).argsort().devices("cpu"), keys).asIntBuffer().get(order);
+            for (int i = 1; i < n; i++)
+                check(wanted[order[i - 1]] <= wanted[order[i]], "argsort " + n);
+            Arrays.sort(wanted);
+            check(Arrays.equals(got, wanted), "sort of " + n);
+            for (int i = 0; i < n; i++)
+                check(down[i] == wanted[n - 1 - i], "descending " + n);
+        }
+        ByteBuffer floats = ByteBuffer.allocateDirect(20).order(ByteOrder.nativeOrder());
+        floats.asFloatBuffer().put(new float[] {Float.NaN, 1, 0.0f, -0.0f, Float.NEGATIVE_INFINITY});
+        float[] sorted = new float[4];
+        client.sort(new HacSort(HacSort.Type.F32), floats.position(4)).asFloatBuffer().get(sorted);
+        check(Arrays.equals(sorted, new float[] {Float.NEGATIVE_INFINITY, -0.0f, 0.0f, 1}), "floats");
+        floats.rewind();
+        refusedSort(new HacSort(HacSort.Type.I64), floats, "no whole number of keys");
+        refusedSort(new HacSort(HacSort.Type.I32), ByteBuffer.allocate(8), "no direct buffer");
+        refusedSort(new HacSort(HacSort.Type.I32).devices("nothing"), floats, "nothing");
+        refusedSort(new HacSort(HacSort.Type.I32).priority(1000), floats, "priority");
+    }
+
+    private static void refusedSort(HacSort sort, ByteBuffer keys, String says) {
+        try {
+            client.sort(sort, keys);
+        } catch (IllegalArgumentException | HacException e) {
+            check(e.getMessage().contains(says), e.getMessage());
+            return;
+        }
+        throw new AssertionError("not refused: " + says);
     }
 
     // ---- for comparisons elsewhere ----

@@ -3,6 +3,7 @@ package org.hac;
 
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.HashSet;
@@ -168,6 +169,39 @@ public final class HacClient implements AutoCloseable {
             return run(() -> Native.queryColumns(handle, texts.packed(), query.numbers(null), table.rows(), table.parts()));
         } finally {
             Reference.reachabilityFence(table);
+        }
+    }
+
+    // ---- sorts ----
+
+    /**
+     * Sorts keys in memory.
+     *
+     * @param sort the type of the keys, and how they are sorted
+     * @param keys direct; from its position to its limit, in the machine's byte order. They are copied before the job begins
+     * @return a copy of the sorted keys, or of the indices, in the machine's byte order; it needs no closing
+     * @throws HacException INVALID: the options; FAILED: the job
+     */
+    public ByteBuffer sort(HacSort sort, ByteBuffer keys) {
+        if (!keys.isDirect())
+            throw new IllegalArgumentException("the keys are in no direct buffer");
+        ByteBuffer slice = keys.slice();
+        int bytes = sort.type().bytes();
+        if (slice.remaining() % bytes != 0)
+            throw new IllegalArgumentException(slice.remaining() + " bytes are no whole number of keys of " + bytes + " bytes");
+        try {
+            return inTurn(() -> {
+                long job = Native.sortMemory(handle, sort.texts().packed(), sort.numbers(), Native.address(slice),
+                                             slice.remaining() / bytes);
+                try {
+                    await(job);
+                    return ByteBuffer.wrap(Native.jobData(job)).order(ByteOrder.nativeOrder());
+                } finally {
+                    Native.freeJob(job); // and cancels it, if it has not ended
+                }
+            });
+        } finally {
+            Reference.reachabilityFence(slice);
         }
     }
 

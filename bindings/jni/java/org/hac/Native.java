@@ -49,6 +49,8 @@ final class Native {
 
     static native long describeParquet(long client, byte[] texts);
 
+    static native long sortMemory(long client, byte[] devices, long[] numbers, long address, long items);
+
     static native boolean await(long job, int milliseconds);
 
     static native void freeJob(long job);
