@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """hac and Spark: `hacctl pipe` as the command of RDD.pipe, beside plain Python; org.hac in Spark's JVM, through PySpark's
-gateway, and bindings/jni/examples/RowGroups.scala as a job of Spark, both beside the same query in Spark itself.
+gateway, and bindings/jni/examples/RowGroups.scala as a job of Spark, both beside the same query in Spark itself; hac.spark, the source of PySpark, beside Spark's own readers.
 Needs pyspark in build/spark, with its Scala compiler."""
 import collections
 import json
@@ -26,6 +26,7 @@ except ImportError:
 SPARK = SOURCE / "build" / "spark"
 VERSION = "3.5.6"  # the last one that runs on Java 11 and 17
 JNI = BUILD / "bindings" / "jni"
+PACKAGE = BUILD / "bindings" / "python"
 JARS = SPARK / "pyspark" / "jars"
 WHY_NOT = ("Spark is not installed: nothing is run in its JVM. It is 300 MB: python3 -m pip install --target "
            f"build/spark pyspark=={VERSION}")
@@ -85,11 +86,50 @@ def in_pipe(file, hacctl):
     spark.stop()
 
 
+def in_source(csv, parquet):
+    """In a process of its own: hac as a source of Spark, beside Spark's own readers."""
+    from pyspark.sql import SparkSession
+    from hac.spark import HacDataSource
+    spark = SparkSession.builder.config("spark.sql.python.filterPushdown.enabled", "true").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark.dataSource.register(HacDataSource)
+    results = {}
+
+    def both(name, make, mine, theirs):
+        results[name] = [sorted(map(list, make(frame).collect()), key=repr) for frame in (mine, theirs)]
+    plain = spark.read.parquet(parquet)
+    rows = spark.read.format("hac").option("splitBytes", "1").option("deviceColumn", "device").load(parquet)
+    results["partitions"] = rows.rdd.getNumPartitions()
+    results["types"] = [[(f.name, f.dataType.simpleString()) for f in frame.schema] for frame in (rows.drop("device"), plain)]
+    results["devices"] = [row[0] for row in rows.select("device").distinct().collect()]
+    rows = spark.read.format("hac").load(parquet)
+    both("all", lambda t: t.selectExpr("*"), rows, plain)
+    where = ("x > 10 and city like 'B%' and k in (1, 2, 3, 500, 501) and x is not null",
+             "day >= date '2020-02-01' and not city = 'Bern' and price > 12.5", "x = double('nan') or k <=> null",
+             "city like '%el' and k + 1 > 3")
+    for condition in where:
+        both(condition, lambda t, c=condition: t.where(c).select("k", "city", "x"), rows, plain)
+    results["plan"] = rows.where("k > 5 and length(city) > 4")._jdf.queryExecution().toString()
+    both("pruned", lambda t: t.where("k > 500"),
+         spark.read.format("hac").schema("city string, k int").load(parquet), plain.select("city", "k"))
+    partial = spark.read.format("hac").option("groupBy", "city").option("select", "sum(k) as s, count() as n").load(parquet)
+    both("groups", lambda t: t, partial.groupBy("city").agg({"s": "sum", "n": "sum"}).selectExpr("city", "`sum(s)`", "`sum(n)`"),
+         plain.groupBy("city").agg({"k": "sum", "*": "count"}).selectExpr("city", "`sum(k)`", "`count(1)`"))
+    text = spark.read.format("hac").option("types", "k:i32,x:i64,city:string").load(csv)
+    both("csv", lambda t: t.where("k > 900"), text, spark.read.csv(csv, header=True, schema="k INT, x BIGINT, city STRING"))
+    try:
+        spark.read.format("hac").option("colour", "red").load(csv).collect()
+    except Exception as error:
+        results["refused"] = str(error)
+    spark.stop()
+    print(json.dumps(results, default=str))
+
+
 class SparkCase(SharedMachineTest):
-    def spark(self, *words):
-        environment = {**self.m.environment, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(SPARK / "pyspark"),
+    def spark(self, *words, **more):
+        environment = {**self.m.environment, **more, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(SPARK / "pyspark"),
                        "PYSPARK_SUBMIT_ARGS": " ".join((*SUBMIT, "pyspark-shell"))}
-        result = subprocess.run([*map(str, words)], env=environment, capture_output=True, text=True, timeout=170,
+        result = subprocess.run([*map(str, words)], env=environment, capture_output=True, text=True, timeout=400,
                                 check=False, cwd=self.m.work)
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
         return result.stdout
@@ -149,9 +189,53 @@ class Spark(SparkCase):
         self.assertEqual(got, wanted)
 
 
+def source_why_not():
+    """Why Spark cannot read through hac.spark; None: it can."""
+    if not (SPARK / "pyspark" / "sql" / "worker" / "data_source_pushdown_filters.py").exists():
+        return "the PySpark in build/spark is older than 4.1, or not there: python3 -m pip install --target build/spark 'pyspark>=4.1'"
+    if not (PACKAGE / "hac" / "_hac.abi3.so").exists() or pyarrow is None:
+        return "the Python package hac was not built, or pyarrow is not installed"
+    return None
+
+
+@unittest.skipIf(source_why_not(), source_why_not())
+class SparkSource(SparkCase):
+    def test_source(self):
+        """hac.spark beside Spark's own readers: rows, types, filters, columns, groups by partition."""
+        source = random.Random(6)
+        rows = 4000
+        table = pyarrow.table({
+            "k": pyarrow.array([source.randrange(1000) if i % 9 else None for i in range(rows)], "int32"),
+            "x": [float("nan") if i % 13 == 0 else source.randrange(400) / 8 for i in range(rows)],
+            "city": [source.choice(("Bern", "Zürich", "Biel", None)) for _ in range(rows)],
+            "day": pyarrow.array([18262 + source.randrange(90) for _ in range(rows)], "int32").cast("date32"),
+            "price": pyarrow.array([Decimal(source.randrange(10**5)) / 100 for _ in range(rows)], pyarrow.decimal128(9, 2)),
+            "flag": [i % 3 == 0 for i in range(rows)]})
+        pyarrow.parquet.write_table(table, self.m.path("t.parquet"), row_group_size=1500)
+        lines = ["k,x,city"] + [f"{source.randrange(1000)},{source.randrange(10**12)},Bern" for _ in range(3000)]
+        Path(self.m.path("t.csv")).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        out = self.spark(sys.executable, __file__, "--in-source", self.m.path("t.csv"), self.m.path("t.parquet"),
+                         PYTHONPATH=f"{PACKAGE}:{SPARK}:{SOURCE / 'build' / 'python'}", PYSPARK_PYTHON=sys.executable,
+                         PYTHONDONTWRITEBYTECODE="1")
+        got = json.loads(out.splitlines()[-1])
+        self.assertEqual(got.pop("partitions"), 3)
+        self.assertEqual(*got.pop("types"))
+        self.assertEqual(got.pop("devices"), ["cpu"])
+        plan = got.pop("plan")
+        self.assertIn("length(city", plan[plan.index("Filter"):])
+        self.assertNotIn("k#", plan[plan.index("Physical Plan"):].split("Filter")[1].split("\n")[0], "hac has this part")
+        self.assertIn("no option colour", got.pop("refused"))
+        self.assertEqual(len(got["all"][0]), rows)
+        for name, (mine, theirs) in got.items():
+            with self.subTest(name):
+                self.assertEqual(json.dumps(mine), json.dumps(theirs))  # NaN equals NaN there
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--in-spark"]:
         in_spark(sys.argv[2])
+    elif sys.argv[1:2] == ["--in-source"]:
+        in_source(sys.argv[2], sys.argv[3])
     elif sys.argv[1:2] == ["--in-pipe"]:
         in_pipe(sys.argv[2], sys.argv[3])
     else:

@@ -19,11 +19,12 @@ from ._future import Future, submit
 from ._opsplit import opsplit
 from ._query import query, sql
 from ._result import Result
+from ._scan import scan_hac
 from ._sort import Column, argsort, empty, sort
 
 __all__ = ["CancelledError", "Column", "Error", "Future", "InvalidError", "JobError", "NoDaemonError", "NoMemoryError", "NotFoundError",
-           "RefusedError", "Result", "Status", "UnsupportedError", "argsort", "devices", "empty", "opsplit", "query", "sort", "sql",
-           "submit", "why"]
+           "RefusedError", "Result", "Status", "UnsupportedError", "argsort", "devices", "empty", "opsplit", "query", "scan_hac", "sort",
+           "sql", "submit", "why"]
 
 
 def devices() -> list:

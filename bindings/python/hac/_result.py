@@ -82,7 +82,7 @@ class Result:
         """A dict of NumPy arrays, one for each column.
 
         Numbers and timestamps are read-only views; dates, booleans, decimals, texts and bytes are copies (the latter three
-        as arrays of objects, with None for null). Other columns with nulls are masked arrays.
+        as arrays of objects, with None for null; a string column is bytes if one of its values is not UTF-8). Other columns with nulls are masked arrays.
         """
         return {part[0]: array_of_column(part) for part in self._parts}
 
