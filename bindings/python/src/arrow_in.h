@@ -10,9 +10,9 @@
 bool hacpy_array_of(PyObject *schema_capsule, PyObject *array_capsule, const struct ArrowSchema **ret_schema,
                     const struct ArrowArray **ret_array);
 
-/* A stream that is read while a link's client is locked. Behind it there may be Python code that uses the same
- * connection, or waits for a thread that does. Therefore the lock is given back while the stream is called;
- * libhac is only reading then. */
+/* A stream that is read while a link's client is locked. Behind it there may be Python code that uses the
+ * same connection, or waits for a thread that does. Therefore the lock is given back while the stream is
+ * called; libhac is only reading then. */
 typedef struct hacpy_stream {
     struct ArrowArrayStream stream;
     hacpy_link *link;

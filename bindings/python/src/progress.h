@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hac._hac.Progress: what hacd last said about a job that has not ended, for a progress bar. The connection's thread
- * writes it, and any thread reads it without waiting for the connection. */
+/* hac._hac.Progress: what hacd last said about a job that has not ended, for a progress bar. The thread that
+ * has the connection writes it, and any thread reads it without waiting for the connection. */
 #ifndef HACPY_PROGRESS_H
 #define HACPY_PROGRESS_H
 

@@ -39,8 +39,8 @@ HAC_MUST_USE hac_status hac_arrow_batches_one(const struct ArrowSchema *schema,
 
 /*
  * Takes in all batches of a stream, and releases the stream, also on failure. HAC_FAILED: the stream returned
- * an error; the first line of its text is in the message. HAC_CANCELLED: this error was ECANCELED. HAC_REFUSED: the batches take more than `limit` bytes (0: no
- * limit).
+ * an error; the first line of its text is in the message. HAC_CANCELLED: this error was ECANCELED.
+ * HAC_REFUSED: the batches take more than `limit` bytes (0: no limit).
  */
 HAC_MUST_USE hac_status hac_arrow_batches_read(struct ArrowArrayStream *stream, uint64_t limit,
                                                hac_arrow_batches *ret, hac_error *err);
