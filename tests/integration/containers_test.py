@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -249,6 +250,30 @@ class Pods(unittest.TestCase):
         self.assertIn("SupplementaryGroups=root", said)
         (self.root / "nodes" / "kfd").chmod(0o666)
         self.assertNotIn("kfd", self.hacctl(TEAMS["team-a"], "doctor"))
+
+    def test_device_policy(self):
+        """A node that everybody may open, and that the policy of hacd's cgroup denies, as DevicePolicy= of the unit does."""
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        own = next((line.split(":", 2)[2] for line in lines if "devices" in line.split(":")[1].split(",")), None)
+        if own is None:
+            self.skipTest("no devices cgroup (version 1): NOT TESTED what doctor says of a device policy")
+        cgroup = Path(f"/sys/fs/cgroup/devices{own}", f"hac-test-{os.getpid()}")
+        node = self.root / "nodes" / "kfd"
+        try:
+            cgroup.mkdir()
+            self.addCleanup(cgroup.rmdir)
+            (cgroup / "devices.deny").write_text("c 510:* rwm")
+            os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(510, 0))
+            node.chmod(0o666)
+        except OSError as problem:
+            self.skipTest(f"{problem}: NOT TESTED what doctor says of a device policy")
+        self.start()
+        self.assertNotIn("kfd", self.hacctl(TEAMS["team-a"], "doctor"))
+        (cgroup / "cgroup.procs").write_text(str(self.hacd.pid))
+        said = self.hacctl(TEAMS["team-a"], "doctor", code=1)
+        self.assertIn("device node /dev/kfd", said)
+        self.assertIn("Operation not permitted", said)
+        self.assertIn("share/hac/systemd/rocm.conf", said)
 
     def test_root_is_a_user(self):
         """Root in a pod, with all capabilities, or hacd's uid: no administration, no other socket, and no way to replace the

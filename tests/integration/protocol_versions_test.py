@@ -31,7 +31,7 @@ COMMANDS = (["sort", "few", "--type", "u32", "--detach"], ["result", "1", "-o", 
             ["splice", "-", "--parse", "csv", "--schema", "city:string,amount:i64", "--select", "sum(amount) as total"],
             ["describe", "orders.csv"],
             ["opsplit", "run", "logic.yaml", "--input", "edges=edges", "-o", "ranks"],
-            ["show", "1", "--json"], ["why", "1"], ["log", "2"], ["cancel", "1"], ["jobs", "--json"], ["devices", "--json"],
+            ["show", "1", "--json"], ["why", "1"], ["log", "2"], ["cancel", "999"], ["jobs", "--json"], ["devices", "--json"],
             ["explain", "sort", "few", "--type", "u32", "--format", "json"],
             ["mapreduce", "orders.csv", "--select", "no_such_column"])
 # Of these only the form counts: they have times, numbers of processes and figures of the machine.

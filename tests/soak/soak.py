@@ -27,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from catalogue import TIMEOUT, Catalogue, Lost, Refused, Worker, Wrong  # noqa: E402
-from hostile import Attacker  # noqa: E402
+from hostile import Attacker, Stranger  # noqa: E402
 from machine import BUILD, SANITIZED, TWO_DEVICES, Machine, children, eventually  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -107,6 +107,7 @@ class Soak:
         self.workers = [Worker(self.m, i, seed * 1000 + i, hold) for i in range(WORKERS)]
         self.catalogue = Catalogue(self.m, self.brief, seed)
         self.attacker = Attacker(self.m.socket, seed)
+        self.stranger = Stranger(self.m, seed)
         self.chaos = collections.Counter()
         self.samples = []  # {"t", "rss", "descriptors", "pool", "executors", …}
         self.rests = []  # the same, at rest
@@ -164,6 +165,12 @@ class Soak:
             if not self.paused.is_set() and self.chaos["hostile"] < self.record.jobs() / 100:
                 self.attacker.attack()
                 self.chaos["hostile"] += 1
+
+    def strange(self):
+        while not self.stopping.wait(1) and self.stranger.can:
+            if not self.paused.is_set():
+                self.stranger.attack()
+                self.chaos["attacks_of_another_user"] += 1
 
     def killer(self):
         rng = random.Random(self.seed)
@@ -303,7 +310,7 @@ class Soak:
         self.record = Record()
         threads = [threading.Thread(target=self.hacctl, args=(worker,)) for worker in self.workers]
         threads += [threading.Thread(target=self.libhac, args=(number,)) for number in range(CLIENTS)]
-        threads += [threading.Thread(target=what) for what in (self.hostile, self.killer, self.reloader)]
+        threads += [threading.Thread(target=what) for what in (self.hostile, self.strange, self.killer, self.reloader)]
         for thread in threads:
             thread.start()
         try:
@@ -392,7 +399,7 @@ class Soak:
         return {"seconds": self.measured, "asked_seconds": self.seconds, "seed": self.seed, "jobs": self.record.jobs(),
                 "flows": flows, "jobs_ended_by_hacd": dict(ended), "cancelled": flows.get("cancelled", {}).get("jobs", 0),
                 "problems": dict(self.record.problems), "texts": self.record.texts, "chaos": dict(self.chaos),
-                "hostile": self.attacker.done, "slopes": slopes, "cpu_ms_per_job": self.cpu_per_job(),
+                "hostile": self.attacker.done, "another_user": self.stranger.done, "slopes": slopes, "cpu_ms_per_job": self.cpu_per_job(),
                 "rss_first": self.samples[0]["rss"] if self.samples else 0, "rss_last": last.get("rss", 0),
                 "load_average": os.getloadavg(), "wrong": self.judge(slopes), "rests": self.rests, "samples": self.samples}
 
@@ -407,7 +414,7 @@ def print_summary(s):
     for flow, f in s["flows"].items():
         print(f"{flow:16} {f['jobs']:8}   {rounded(f['p50_ms'])}   {rounded(f['p99_ms'])}   {f['p99_drift']:+.1%}")
     print(f"processor time of hacd and executors for a job, ms, by quarter: {rounded(s['cpu_ms_per_job'])}")
-    print(f"chaos: {s['chaos']}; hostile clients: {s['hostile']}")
+    print(f"chaos: {s['chaos']}; hostile clients: {s['hostile']}, of another user: {s['another_user']}")
     print("slopes after warm-up (± standard error): " + ", ".join(
         f"{name} {value:+.2f} ± {s['slopes'][name + '_error']:.2f}" for name, value in s["slopes"].items() if "error" not in name))
     print("hacd at rest, minute: KiB, descriptors: " + (", ".join(
