@@ -39,8 +39,9 @@ const hac_command hac_commands[] = {
      "IN --type TYPE [-o OUT] [OPTION…] | IN --input-format csv|parquet --key COLUMN,… [-o OUT] [OPTION…]",
      "IN is a file, or - for standard input. Without -o the result goes to standard output. Equal keys keep "
      "their input order. Floats are in total order: -0.0 before +0.0, all NaNs last. With --key whole rows "
-     "are sorted, nulls last. Columns of csv are text unless --schema gives them a type; a --schema leaves "
-     "out the columns that it does not name.",
+     "are sorted, nulls last. Types of csv are found in its records; --schema gives them to the columns that "
+     "it "
+     "names, and leaves none out.",
      HAC_FOR_SORT, 1, 1, HAC_WORDS_FILE, hac_cmd_sort},
     {"splice", "filter, group and aggregate a stream of any length", "IN…|- --select EXPR,… [OPTION…]",
      "Reads any number of files one after another; - is standard input. The input is cut into splits of "

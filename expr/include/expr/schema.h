@@ -32,4 +32,13 @@ void hac_schema_print(const hac_schema *schema, hac_text *ret);
 /* The index of the column of that name; -1: there is none. Names are case-sensitive. */
 int hac_schema_find(const hac_schema *schema, const char *name, size_t bytes);
 
+/* The index of the name in a list. Without an exact match it is that of the only name that differs in the
+ * case of ASCII letters; -1: there is none, or there are several. */
+int hac_find_name(const void *list, size_t n, const char *(*name_at)(const void *list, size_t i),
+                  const char *name, size_t bytes);
+/* As hac_schema_find, by hac_find_name: how expressions name columns. */
+int hac_schema_find_any_case(const hac_schema *schema, const char *name, size_t bytes);
+/* The name of field `i`, for lists of names. */
+const char *hac_field_name(const void *schema, size_t i);
+
 #endif

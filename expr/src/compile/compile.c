@@ -195,9 +195,6 @@ static hac_status check_keys(hac_compiler *c)
         if (item->node->aggregates)
             return hac_expr_fail(given_item.source, given_item.first, c->err,
                                  "an aggregate cannot be a group's key");
-        if (item->node->kind == HAC_NODE_LITERAL)
-            return hac_expr_fail(item->source, item->first, c->err,
-                                 "a constant makes no groups; write the column's name or an expression");
         bool repeated = false;
         for (size_t j = 0; j < n; j++)
             repeated |= hac_node_equal(c->keys[j].node, item->node);
@@ -504,8 +501,10 @@ static void order_by_all(hac_compiler *c)
 {
     hac_item item = c->orders[0];
     c->n_orders = 0;
-    for (size_t i = 0; i < c->n_visible && i < HAC_ORDER_MAX; i++) {
+    for (size_t i = 0; i < c->n_visible && c->n_orders < HAC_ORDER_MAX; i++) {
         item.node = c->outputs[i].node;
+        if (item.node->constant)
+            continue; /* it orders nothing */
         c->orders[c->n_orders++] = item;
     }
 }

@@ -56,9 +56,6 @@ static inline bool hac_text_given(const char *text)
     return text != NULL && text[strspn(text, " \t\r\n\v\f")] != '\0';
 }
 
-/* The name of field `i` of the hac_schema `list`, for hac_suggest_text. */
-const char *hac_field_name(const void *list, size_t i);
-
 /* Sets compiler->schema, from --schema, the format, and what the source says (NULL: nothing). It stays empty
  * if the source has more columns than a schema may have: hac_compile_named_columns takes some of them. */
 HAC_MUST_USE hac_status hac_compile_schema(hac_compiler *compiler, const hac_schema *header);

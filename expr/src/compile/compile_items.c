@@ -57,19 +57,23 @@ const char *hac_compile_own_text(hac_compiler *c, const hac_item *item)
     return name;
 }
 
-bool hac_compile_has_column(const hac_compiler *c, const char *name)
-{
-    if (c->checker.scope == NULL)
-        return hac_schema_find(&c->schema, name, strlen(name)) >= 0;
-    for (size_t i = 0; i < c->checker.n_scope; i++)
-        if (strcmp(c->checker.scope[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static const char *name_in_scope(const void *list, size_t i)
 {
     return ((const hac_item *)list)[i].name;
+}
+
+/* The column's own name, which may differ in case; NULL: there is none. */
+static const char *column_name(const hac_compiler *c, const char *name)
+{
+    const hac_item *scope = c->checker.scope;
+    int at = scope != NULL ? hac_find_name(scope, c->checker.n_scope, name_in_scope, name, strlen(name))
+                           : hac_schema_find_any_case(&c->schema, name, strlen(name));
+    return at < 0 ? NULL : scope != NULL ? scope[at].name : c->schema.fields[at].name;
+}
+
+bool hac_compile_has_column(const hac_compiler *c, const char *name)
+{
+    return column_name(c, name) != NULL;
 }
 
 static const char *list_columns(const hac_compiler *c, const char *name, char *ret)
@@ -90,9 +94,12 @@ bool hac_compile_is_excluded(const hac_item *star, const char *name)
 hac_status hac_compile_check_excluded(hac_compiler *c, const hac_item *star)
 {
     char there[HAC_SUGGEST_TEXT_MAX];
-    for (size_t i = 0; i < star->n_excluded; i++)
-        if (!hac_compile_has_column(c, star->excluded[i]))
+    for (size_t i = 0; i < star->n_excluded; i++) {
+        const char *name = column_name(c, star->excluded[i]);
+        if (name == NULL)
             return hac_expr_fail(star->source, star->first, c->err, "exclude: unknown column '%s'; %s",
                                  star->excluded[i], list_columns(c, star->excluded[i], there));
+        star->excluded[i] = name;
+    }
     return HAC_OK;
 }

@@ -22,11 +22,6 @@ static hac_status copy_schema(const hac_schema *from, size_t more, hac_schema *r
     return HAC_OK;
 }
 
-const char *hac_field_name(const void *list, size_t i)
-{
-    return ((const hac_schema *)list)->fields[i].name;
-}
-
 static hac_status check_header(hac_compiler *c, const hac_schema *header)
 {
     char there[HAC_SUGGEST_TEXT_MAX];
@@ -115,7 +110,8 @@ static void mark_named(hac_compiler *c, hac_node *node, const hac_schema *header
     if (node == NULL || node->pass == c->pass)
         return;
     node->pass = c->pass;
-    int field = node->kind == HAC_NODE_COLUMN ? hac_schema_find(header, node->name, strlen(node->name)) : -1;
+    int field =
+        node->kind == HAC_NODE_COLUMN ? hac_schema_find_any_case(header, node->name, strlen(node->name)) : -1;
     if (field >= 0)
         ret[field] = true;
     for (size_t i = 0; i < node->n_args; i++)

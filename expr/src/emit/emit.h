@@ -45,6 +45,8 @@ hac_value_id hac_emit_greatest(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_whole(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_round_digits(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_round_decimal(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_sign(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_typeof(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_pi(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_concat(hac_emitter *e, const hac_node *node);
 hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node);

@@ -170,7 +170,39 @@ hac_value_id hac_emit_pi(hac_emitter *e, const hac_node *node)
     return constant_f64(e, 3.14159265358979323846);
 }
 
+/* NaN is above all numbers, infinity included, and has no sign. */
+hac_value_id hac_emit_sign(hac_emitter *e, const hac_node *node)
+{
+    static const hac_op less[HAC_REPR_END] = {
+        [HAC_REPR_I64] = HAC_OP_LT_I64, [HAC_REPR_U64] = HAC_OP_LT_U64,   [HAC_REPR_F32] = HAC_OP_LT_F32,
+        [HAC_REPR_F64] = HAC_OP_LT_F64, [HAC_REPR_I128] = HAC_OP_LT_I128,
+    };
+    hac_value_id value = hac_emit_argument(e, node, 0);
+    hac_repr repr = hac_program_builder_repr(e->builder, value);
+    hac_value_id zero = hac_program_builder_constant(e->builder, repr, 0, 0);
+    hac_value_id positive = op(e, less[repr], zero, value, 0), none = constant_i64(e, 0);
+    if (repr == HAC_REPR_F32 || repr == HAC_REPR_F64) {
+        uint64_t infinity = repr == HAC_REPR_F32 ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
+        hac_value_id highest = hac_program_builder_constant(e->builder, repr, infinity, 0);
+        hac_op at_most = repr == HAC_REPR_F32 ? HAC_OP_LE_F32 : HAC_OP_LE_F64;
+        positive = op(e, HAC_OP_AND, positive, op(e, at_most, value, highest, 0), 0);
+    }
+    hac_value_id negative = op(e, less[repr], value, zero, 0);
+    hac_value_id sign = op(e, HAC_OP_SELECT, positive, constant_i64(e, 1),
+                           op(e, HAC_OP_SELECT, negative, constant_i64(e, -1), none));
+    hac_value_id null = hac_program_builder_null(e->builder, HAC_REPR_I64);
+    return op(e, HAC_OP_SELECT, op(e, HAC_OP_IS_NULL, value, 0, 0), null, sign);
+}
+
 /* ---- strings ---- */
+
+hac_value_id hac_emit_typeof(hac_emitter *e, const hac_node *node)
+{
+    char name[HAC_VALUE_TYPE_NAME_MAX] = "null";
+    if (node->args[0]->type.kind != HAC_KIND_NONE)
+        (void)hac_value_type_name(node->args[0]->type, name);
+    return hac_program_builder_string(e->builder, (const uint8_t *)name, strlen(name));
+}
 
 hac_value_id hac_emit_concat(hac_emitter *e, const hac_node *node)
 {
@@ -184,18 +216,39 @@ hac_value_id hac_emit_concat(hac_emitter *e, const hac_node *node)
     return all;
 }
 
-hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node)
-{
-    hac_value_id text = hac_emit_argument(e, node, 0), from = hac_emit_argument(e, node, 1);
-    hac_value_id count = node->n_args > 2 ? hac_emit_argument(e, node, 2) : constant_i64(e, INT64_MAX);
-    return op(e, HAC_OP_SUBSTR, text, from, count);
-}
-
 /* The number, or -2^40 if it is less: no string is that long, and its negative is a number. */
 static hac_value_id bounded_below(hac_emitter *e, hac_value_id n)
 {
     hac_value_id lowest = constant_i64(e, -(INT64_C(1) << 40));
     return op(e, HAC_OP_SELECT, op(e, HAC_OP_LT_I64, n, lowest, 0), lowest, n);
+}
+
+static bool is_negative(const hac_node *node)
+{
+    return !hac_node_is_literal(node) || node->literal.integer < 0;
+}
+
+/* A negative `from` counts from the end; a negative count is of characters before `from`. Constants that are
+ * not negative need neither. */
+hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node)
+{
+    hac_value_id text = hac_emit_argument(e, node, 0), from = hac_emit_argument(e, node, 1);
+    hac_value_id count = node->n_args > 2 ? hac_emit_argument(e, node, 2) : constant_i64(e, INT64_MAX);
+    hac_value_id zero = constant_i64(e, 0);
+    if (is_negative(node->args[1])) {
+        hac_value_id length = op(e, HAC_OP_LENGTH, text, 0, 0);
+        from = bounded_below(e, from);
+        hac_value_id behind =
+            op(e, HAC_OP_ADD_I64, op(e, HAC_OP_ADD_I64, from, length, 0), constant_i64(e, 1), 0);
+        from = op(e, HAC_OP_SELECT, op(e, HAC_OP_LT_I64, from, zero, 0), behind, from);
+    }
+    if (node->n_args > 2 && is_negative(node->args[2])) {
+        hac_value_id before = op(e, HAC_OP_LT_I64, count, zero, 0);
+        count = bounded_below(e, count);
+        from = op(e, HAC_OP_SELECT, before, op(e, HAC_OP_ADD_I64, bounded_below(e, from), count, 0), from);
+        count = op(e, HAC_OP_ABS_I64, count, 0, 0);
+    }
+    return op(e, HAC_OP_SUBSTR, text, from, count);
 }
 
 hac_value_id hac_emit_left(hac_emitter *e, const hac_node *node)

@@ -14,6 +14,7 @@
 #include "program/time_format.h"
 #include "syntax/literal.h"
 #include "syntax/types.h"
+#include "text_literals.h"
 #include "zone_file.h"
 
 #define fail(checker, node, ...)                                                                             \
@@ -52,14 +53,23 @@ static void *no_column(hac_checker *c, const hac_node *node)
                 hac_suggest_text(node->name, names, n, listed_name, there));
 }
 
+static const char *output_name(const void *list, size_t i)
+{
+    const char *name = ((const hac_item *)list)[i].name;
+    return name != NULL ? name : "";
+}
+
+/* The item of the list that has the name, in other case where none has it exactly; NULL: none or several. */
+static const hac_item *find_item(const hac_item *items, size_t n, const hac_node *node)
+{
+    int at = node->n_name > 0 ? hac_find_name(items, n, output_name, node->name, node->n_name) : -1;
+    return at >= 0 ? &items[at] : NULL;
+}
+
 /* NULL: none has the name. */
 static const hac_item *find_output(const hac_checker *c, const hac_node *node)
 {
-    for (size_t i = 0; i < c->n_outputs; i++)
-        if (c->outputs[i].name != NULL && strlen(c->outputs[i].name) == node->n_name &&
-            memcmp(c->outputs[i].name, node->name, node->n_name) == 0)
-            return &c->outputs[i];
-    return NULL;
+    return find_item(c->outputs, c->n_outputs, node);
 }
 
 /* Names inside of an output are columns, or outputs before it, so that the output does not find itself. */
@@ -78,11 +88,8 @@ static hac_node *check_output(hac_checker *c, const hac_item *output)
 /* The column of WITH; NULL: none has the name. */
 static hac_node *find_in_scope(const hac_checker *c, const hac_node *node)
 {
-    for (size_t i = 0; i < c->n_scope; i++)
-        if (strlen(c->scope[i].name) == node->n_name &&
-            memcmp(c->scope[i].name, node->name, node->n_name) == 0)
-            return c->scope[i].node;
-    return NULL;
+    const hac_item *item = find_item(c->scope, c->n_scope, node);
+    return item != NULL ? item->node : NULL;
 }
 
 /* In the columns of WITH, names stand for columns of the source. */
@@ -104,8 +111,9 @@ static hac_node *check_column(hac_checker *c, hac_node *node)
         return check_in_scope(c, column);
     if (c->scope != NULL)
         return output != NULL ? check_output(c, output) : no_column(c, node);
-    node->column = hac_schema_find(c->schema, node->name, node->n_name);
+    node->column = hac_schema_find_any_case(c->schema, node->name, node->n_name);
     if (node->column >= 0) {
+        node->name = c->schema->fields[node->column].name;
         node->type = c->schema->fields[node->column].type;
         if (node->type.kind == HAC_KIND_NONE)
             return fail(c, node,
@@ -264,7 +272,8 @@ static hac_node *no_function(hac_checker *c, const hac_node *node)
     size_t n = 0;
     const char *instead = hac_foreign_name(node->name);
     if (instead != NULL)
-        return fail(c, node, "unknown function '%s'; write %s", node->name, instead);
+        return fail(c, node, "unknown function '%s'%s%s", node->name, instead[0] == ';' ? "" : "; write ",
+                    instead);
     const hac_function *rows = hac_functions(&n);
     const char *near = hac_suggest(node->name, rows, n, row_name);
     return fail(c, node, "unknown function '%.*s'%s%s%s", (int)(node->n_name < 128 ? node->n_name : 128),
@@ -281,15 +290,10 @@ static bool check_comparison(hac_checker *c, const hac_node *node)
         hac_value_type left = node->args[0]->type, right = node->args[i]->type;
         if (hac_comparable(node->args[0], node->args[i]))
             continue;
-        const char *hint = "; cast one of them, or give its column another type in the schema";
-        bool date = left.kind == HAC_KIND_DATE || right.kind == HAC_KIND_DATE;
-        bool time = left.kind == HAC_KIND_TIMESTAMP || right.kind == HAC_KIND_TIMESTAMP;
-        if (date && (hac_node_is_text(node->args[0]) || hac_node_is_text(node->args[i])))
-            hint = "; write date '2020-01-31'";
-        else if (time && (hac_node_is_text(node->args[0]) || hac_node_is_text(node->args[i])))
-            hint = "; write timestamp '2020-01-31 12:00:00'";
-        (void)fail(c, node, "%s cannot be compared with %s%s", hac_value_type_name(left, a),
-                   hac_value_type_name(right, b), hint);
+        (void)fail(c, node,
+                   "%s cannot be compared with %s; cast one of them, or give its column another type in the "
+                   "schema",
+                   hac_value_type_name(left, a), hac_value_type_name(right, b));
         return false;
     }
     return true;
@@ -681,6 +685,13 @@ static bool check_aggregated(hac_checker *c, hac_node *node)
     return good;
 }
 
+/* Text literals become values of the other arguments' type, and what is joined to text becomes text. */
+static bool fit_texts(hac_checker *c, hac_node *node, const hac_function *row)
+{
+    return hac_read_text_literals(c->parser, node, row) && hac_cast_to_texts(c->parser, node) &&
+           check_arguments(c, node);
+}
+
 static hac_node *check_call(hac_checker *c, hac_node *node)
 {
     hac_node *condition = take_filter(node);
@@ -697,6 +708,8 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     for (size_t i = 0; aggregate && i < node->n_args; i++)
         if (node->args[i]->aggregates)
             return fail(c, node, "an aggregate inside of '%s': aggregates do not nest", node->name);
+    if (!fit_texts(c, node, row))
+        return NULL;
     size_t rows = 0;
     const hac_function *end = hac_functions(&rows) + rows, *first = row;
     while (row < end && strcmp(row->name, node->name) == 0 && !row_fits(row, node))

@@ -4,6 +4,7 @@
 
 #include "expr/query.h"
 #include "functions.h"
+#include "syntax/other_names.h"
 
 static const char *const introduction =
     /* clang-format off */
@@ -12,8 +13,8 @@ static const char *const introduction =
     "<!-- Generated from the table in expr/src/language/functions.c by `cmake --build . --target hac_expr_docs`; do not edit. -->\n"
     "\n"
     "This page describes the language of `--where`, `--group-by`, `--having`, `--select` and `--order-by`. It is the language of\n"
-    "SQL expressions, with the types and functions below. Keywords, functions and types are not case-sensitive; names\n"
-    "of columns are.\n"
+    "SQL expressions, with the types and functions below. Keywords, functions and types are not case-sensitive. A\n"
+    "name of a column may be written in other case if only one column has the name then.\n"
     "\n"
     "    hacctl mapreduce sales.csv --schema 'city:string,price:decimal(10,2)' --where 'price > 10' \\\n"
     "        --group-by city --select 'count() as n, avg(price) as mean' --order-by 'n desc'\n"
@@ -67,7 +68,7 @@ static const char *const introduction_of_values =
     "of the language: a column of such a name needs double quotes. A column may have the name of a function or a type.\n"
     "\n"
     "Operators, in ascending order of precedence: `or`, `and`, `not`, comparisons with `is`, `between`, `in` and `like`,\n"
-    "`|| & | << >>`, `+ -`, `* / // %`, unary `-`, `::` and `at time zone`.\n"
+    "`|| & | << >>`, `+ -`, `* / // %`, `^`, unary `-`, `::` and `at time zone`.\n"
     "\n"
     "## Types\n"
     "\n"
@@ -82,8 +83,8 @@ static const char *const introduction_of_values =
     "  operand to fewer digits. A value that needs more than 38 digits is an error of its row. With an integer the result\n"
     "  is a decimal, with a float it is f64.\n"
     "- **Comparisons** compare values: -1 is less than any u64, and an i64 compares with 1.5 without rounding. An i64 or\n"
-    "  decimal compares with a float as f64. A date or timestamp compares with `date '…'` or `timestamp '…'`, not with\n"
-    "  text.\n"
+    "  decimal compares with a float as f64. A text literal beside a date, a timestamp, a bool or a number is read as a\n"
+    "  value of that type: `day >= '2024-01-01'`; a text that is none is refused. Columns of text are not: cast them.\n"
     "- **Bytes** are not text. They are read and written as two hexadecimal digits a byte, and compare byte by byte. A text\n"
     "  literal beside them stands for its bytes: `b = 'abc'`, `b in (x'00ff', 'abc')`. Only functions that say so take\n"
     "  bytes. For the others, `cast(b as string)` gives the same bytes as text, and `cast(s as bytes)` converts back.\n"
@@ -228,6 +229,36 @@ static void add_row(hac_text *ret, const hac_function *f)
     hac_text_add(ret, "` |\n");
 }
 
+static void add_other_names(hac_text *ret)
+{
+    static const char *const calls[] = {"", "a", "a, b", "a, b, c"};
+    size_t n = 0;
+    const hac_other_name *names = hac_other_names(&n);
+    hac_text_add(ret, "\n### Other names\n\n"
+                      "Each stands for the expression beside it.\n\n"
+                      "| Call | Stands for |\n|---|---|\n"
+                      "| `date_part('unit', a)`, `extract(unit from a)` | `year(a)` and so on: also month, "
+                      "quarter, week, day, "
+                      "hour, minute, second, isodow, doy, isoyear, decade, century, epoch; as in SQL, dow "
+                      "counts from Sunday, 0, "
+                      "and millisecond and microsecond include the seconds |\n"
+                      "| `concat_ws(separator, a, …)` | a and the others, with the separator between those "
+                      "that are not null |\n"
+                      "| `trim(a, 'xy')`, `ltrim`, `rtrim`; `trim([both \\| leading \\| trailing] 'xy' from "
+                      "a)` | a without the "
+                      "characters x and y at its ends |\n"
+                      "| `substring(a from n for count)` | `substr(a, n, count)` |\n"
+                      "| `position(part in a)` | `position(a, part)` |\n"
+                      "| `a is [not] distinct from b` | `a <> b`, where nulls equal each other |\n"
+                      "| `a is [not] true`, `false`, `unknown` | a test that is never null |\n"
+                      "| `a ^ b`, `a ** b` | `pow(a, b)` |\n");
+    for (size_t i = 0; i < n; i++) {
+        hac_text_addf(ret, "| `%s(%s)` | `", names[i].name, calls[names[i].n_args]);
+        add_cell(ret, names[i].expression);
+        hac_text_add(ret, "` |\n");
+    }
+}
+
 void hac_expression_reference(hac_text *ret)
 {
     size_t n = 0;
@@ -247,4 +278,5 @@ void hac_expression_reference(hac_text *ret)
                           section_title(rows[i].section));
         add_row(ret, &rows[i]);
     }
+    add_other_names(ret);
 }

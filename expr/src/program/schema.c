@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void hac_schema_clear(hac_schema *schema)
 {
@@ -16,4 +17,33 @@ int hac_schema_find(const hac_schema *schema, const char *name, size_t bytes)
         if (strlen(schema->fields[i].name) == bytes && memcmp(schema->fields[i].name, name, bytes) == 0)
             return (int)i;
     return -1;
+}
+
+int hac_find_name(const void *list, size_t n, const char *(*name_at)(const void *list, size_t i),
+                  const char *name, size_t bytes)
+{
+    int other_case = -1;
+    size_t others = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *at = name_at(list, i);
+        if (strlen(at) != bytes)
+            continue;
+        if (memcmp(at, name, bytes) == 0)
+            return (int)i;
+        if (strncasecmp(at, name, bytes) == 0) {
+            other_case = (int)i;
+            others++;
+        }
+    }
+    return others == 1 ? other_case : -1;
+}
+
+const char *hac_field_name(const void *schema, size_t i)
+{
+    return ((const hac_schema *)schema)->fields[i].name;
+}
+
+int hac_schema_find_any_case(const hac_schema *schema, const char *name, size_t bytes)
+{
+    return hac_find_name(schema, schema->n_fields, hac_field_name, name, bytes);
 }

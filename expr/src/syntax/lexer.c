@@ -82,13 +82,13 @@ static const char *skip_number(const char *at, bool *ret_real)
 
 static size_t symbol_length(const char *at)
 {
-    static const char *const doubles[] = {"//", "==", "<>", "!=", "<=", ">=", "||", "::", "<<", ">>"};
+    static const char *const doubles[] = {"//", "==", "<>", "!=", "<=", ">=", "||", "::", "<<", ">>", "**"};
     if (at[0] == '&' && at[1] == '&')
         return 0; /* not two operators */
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
         if (memcmp(at, doubles[i], 1) == 0 && at[1] == doubles[i][1])
             return 2;
-    return strchr("+-*/%=<>(),:&|", *at) != NULL ? 1 : 0;
+    return strchr("+-*/%=<>(),:&|^", *at) != NULL ? 1 : 0;
 }
 
 static hac_status no_token(const hac_lexer *lexer, hac_error *err)

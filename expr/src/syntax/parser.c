@@ -5,265 +5,35 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/value_text.h"
-#include "instead_of_sql.h"
-#include "interval.h"
-#include "literal.h"
 #include "machine/utf8_case.h"
+#include "other_names.h"
+#include "parse_literals.h"
+#include "rewrites.h"
 
 #define DEPTH_MAX 128
 
 enum { FILTER_LEVELS = 2 }; /* of a call: if and the condition */
-enum { OR = 1, AND, NOT, COMPARISON, CONCAT, SUM, PRODUCT, UNARY };
+enum { OR = 1, AND, NOT, COMPARISON, CONCAT, SUM, PRODUCT, POWER, UNARY };
 
 static hac_node *parse(hac_parser *p, unsigned level);
-
-#define fail_at(p, offset, ...)                                                                              \
-    ((p)->status = hac_expr_fail((p)->source, (offset), (p)->err, __VA_ARGS__), (void *)NULL)
-
-static size_t here(const hac_parser *p)
-{
-    return (size_t)(p->token.text - p->source->text);
-}
-
-static bool advance(hac_parser *p)
-{
-    if (p->status == HAC_OK)
-        p->status = hac_lexer_next(&p->lexer, &p->token, p->err);
-    return p->status == HAC_OK;
-}
-
-static bool is_word(const hac_parser *p, const char *word)
-{
-    return hac_token_is_word(&p->token, word);
-}
-
-static bool is_symbol(const hac_parser *p, const char *symbol)
-{
-    return hac_token_is_symbol(&p->token, symbol);
-}
-
-/* The token behind the next one. */
-static hac_token peek(const hac_parser *p)
-{
-    hac_lexer lexer = p->lexer;
-    hac_token token = {.kind = HAC_TOKEN_END};
-    if (hac_lexer_next(&lexer, &token, NULL) != HAC_OK)
-        token.kind = HAC_TOKEN_END; /* the error is reported when the parser gets there */
-    return token;
-}
-
-static void *unexpected(hac_parser *p, const char *expected)
-{
-    if (p->status != HAC_OK)
-        return NULL;
-    if (p->token.kind == HAC_TOKEN_END)
-        return fail_at(p, here(p), "expected %s, but the text ends here", expected);
-    return fail_at(p, here(p), "expected %s, found %s%.*s%s%s", expected, p->token.text[0] == '\'' ? "" : "'",
-                   (int)p->token.bytes, p->token.text, p->token.text[0] == '\'' ? "" : "'",
-                   hac_instead_of_sql(&p->token, p->source->text));
-}
-
-static bool expect_symbol(hac_parser *p, const char *symbol, const char *expected)
-{
-    if (!is_symbol(p, symbol)) {
-        unexpected(p, expected);
-        return false;
-    }
-    return advance(p);
-}
-
-static bool expect_word(hac_parser *p, const char *word, const char *expected)
-{
-    if (!is_word(p, word)) {
-        unexpected(p, expected);
-        return false;
-    }
-    return advance(p);
-}
-
-static void *take_memory(hac_parser *p, size_t bytes)
-{
-    void *ret = hac_arena_alloc(p->arena, bytes);
-    if (ret == NULL && p->status == HAC_OK)
-        p->status = hac_fail(p->err, HAC_NO_MEMORY, "out of memory, or an expression that is too large");
-    return ret;
-}
-
-/* ---- nodes ---- */
-
-hac_node *hac_node_new(hac_parser *p, hac_node_kind kind, const hac_expr_source *source, size_t at)
-{
-    if (p->nodes++ == HAC_NODES_MAX) {
-        p->status = hac_expr_fail(source, at, p->err, "the query is too long (over %d parts)", HAC_NODES_MAX);
-        return NULL;
-    }
-    hac_node *node = take_memory(p, sizeof *node);
-    if (node == NULL)
-        return NULL;
-    node->kind = (uint8_t)kind;
-    node->source = source;
-    node->at = (uint32_t)at;
-    node->depth = 1;
-    node->column = -1;
-    return node;
-}
-
-static hac_node *new_node(hac_parser *p, hac_node_kind kind, size_t at)
-{
-    return hac_node_new(p, kind, p->source, at);
-}
-
-static hac_node *too_deep(hac_parser *p, size_t at)
-{
-    return fail_at(p, at, "nested too deeply (over %d levels)", HAC_NODE_DEPTH_MAX);
-}
-
-hac_node *hac_node_call(hac_parser *p, const char *name, size_t at, size_t n_args, hac_node *const *args)
-{
-    hac_node *node = new_node(p, HAC_NODE_CALL, at);
-    if (node == NULL)
-        return NULL;
-    node->name = name;
-    node->n_name = strlen(name);
-    node->args = take_memory(p, (n_args + 1) * sizeof *node->args);
-    if (node->args == NULL)
-        return NULL;
-    node->n_args = n_args;
-    for (size_t i = 0; i < n_args; i++) {
-        if (args[i] == NULL)
-            return NULL;
-        node->args[i] = args[i];
-        if (args[i]->depth >= node->depth)
-            node->depth = (uint16_t)(args[i]->depth + 1);
-    }
-    return node->depth > HAC_NODE_DEPTH_MAX ? too_deep(p, at) : node;
-}
 
 #define call(p, name, at, ...)                                                                               \
     hac_node_call((p), (name), (at), sizeof((hac_node *[]){__VA_ARGS__}) / sizeof(hac_node *),               \
                   (hac_node *[]){__VA_ARGS__})
 
-/* ---- literals ---- */
-
-/* `at` is the offset of the sign. */
-static hac_node *number(hac_parser *p, bool negative, size_t at)
-{
-    hac_node *node = new_node(p, HAC_NODE_LITERAL, at);
-    if (node == NULL)
-        return NULL;
-    const char *problem = hac_literal_number(p->token.text, p->token.bytes, p->token.real, negative,
-                                             &node->literal, &node->type);
-    if (problem != NULL)
-        return fail_at(p, here(p), "%s", problem);
-    return advance(p) ? node : NULL;
-}
-
-static hac_node *string(hac_parser *p)
-{
-    hac_node *node = new_node(p, HAC_NODE_LITERAL, here(p));
-    char *bytes = take_memory(p, p->token.bytes);
-    if (node == NULL || bytes == NULL)
-        return NULL;
-    node->type.kind = HAC_KIND_STRING;
-    node->literal.n_bytes = hac_token_unquote(&p->token, bytes);
-    node->literal.bytes = bytes;
-    return advance(p) ? node : NULL;
-}
-
-/* x'00ff' */
-static hac_node *hex(hac_parser *p)
-{
-    size_t at = here(p);
-    hac_node *node = advance(p) ? string(p) : NULL;
-    if (node == NULL)
-        return NULL;
-    char *bytes = take_memory(p, node->literal.n_bytes / 2 + 1);
-    if (bytes == NULL)
-        return NULL;
-    if (hac_parse_hex(node->literal.bytes, node->literal.n_bytes, (uint8_t *)bytes) != HAC_TEXT_OK)
-        return fail_at(p, at, "x'…' takes hexadecimal digits, two a byte");
-    node->type.kind = HAC_KIND_BYTES;
-    node->literal.bytes = bytes;
-    node->literal.n_bytes /= 2;
-    return node;
-}
-
-/* date '2020-01-31', timestamp '2020-01-31 12:00:00' */
-static hac_node *date(hac_parser *p, hac_kind kind)
-{
-    size_t at = here(p);
-    hac_node *node = advance(p) ? string(p) : NULL;
-    if (node == NULL)
-        return NULL;
-    int32_t days = 0;
-    int64_t microseconds = 0;
-    const char *text = node->literal.bytes;
-    size_t bytes = node->literal.n_bytes;
-    hac_text_status status = kind == HAC_KIND_DATE ? hac_parse_date(text, bytes, &days)
-                                                   : hac_parse_timestamp(text, bytes, &microseconds);
-    if (status == HAC_TEXT_PRECISION)
-        return fail_at(p, at, "'%.*s' has digits below a microsecond, which timestamps do not have",
-                       (int)(bytes < 64 ? bytes : 64), text);
-    if (status != HAC_TEXT_OK)
-        return fail_at(p, at, "'%.*s' is not a %s; write %s", (int)(bytes < 64 ? bytes : 64), text,
-                       kind == HAC_KIND_DATE ? "date" : "timestamp",
-                       kind == HAC_KIND_DATE ? "date '2020-01-31'" : "timestamp '2020-01-31 12:00:00'");
-    node->at = (uint32_t)at;
-    node->type.kind = (uint8_t)kind;
-    node->literal.integer = kind == HAC_KIND_DATE ? days : microseconds;
-    return node;
-}
-
-static hac_node *null_node(hac_parser *p, size_t at)
-{
-    hac_node *node = new_node(p, HAC_NODE_LITERAL, at);
-    if (node != NULL)
-        node->literal.null = true;
-    return node;
-}
-
-static hac_node *boolean(hac_parser *p, bool value)
-{
-    hac_node *node = new_node(p, HAC_NODE_LITERAL, here(p));
-    if (node == NULL)
-        return NULL;
-    node->type.kind = HAC_KIND_BOOL;
-    node->literal.integer = value;
-    return advance(p) ? node : NULL;
-}
-
 /* ---- names, calls, casts, case ---- */
-
-static const char *take_name(hac_parser *p, bool lower, size_t *ret_bytes)
-{
-    char *name = take_memory(p, p->token.bytes + 1);
-    if (name == NULL)
-        return NULL;
-    size_t n = p->token.bytes;
-    if (p->token.kind == HAC_TOKEN_QUOTED)
-        n = hac_token_unquote(&p->token, name);
-    else
-        memcpy(name, p->token.text, n);
-    for (size_t i = 0; lower && i < n; i++)
-        if (name[i] >= 'A' && name[i] <= 'Z')
-            name[i] = (char)(name[i] + 32);
-    name[n] = '\0';
-    *ret_bytes = n;
-    return advance(p) ? name : NULL;
-}
 
 static hac_node *column(hac_parser *p)
 {
-    size_t at = here(p);
-    hac_node *node = new_node(p, HAC_NODE_COLUMN, at);
+    size_t at = hac_parser_at(p);
+    hac_node *node = hac_node_here(p, HAC_NODE_COLUMN, at);
     bool quoted = p->token.kind == HAC_TOKEN_QUOTED;
     if (node != NULL)
         node->quoted = quoted;
-    if (node == NULL || (node->name = take_name(p, false, &node->n_name)) == NULL)
+    if (node == NULL || (node->name = hac_parser_take_name(p, false, &node->n_name)) == NULL)
         return NULL;
     if (node->n_name == 0) /* a header may have an empty name, but no text can refer to it */
-        return fail_at(p, at, "a column's name has 1 to %d bytes", HAC_FIELD_NAME_MAX - 1);
+        return hac_parser_fail(p, at, "a column's name has 1 to %d bytes", HAC_FIELD_NAME_MAX - 1);
     return node;
 }
 
@@ -274,24 +44,25 @@ static hac_node *arguments(hac_parser *p, const char *name, size_t at, hac_node 
     size_t n = 0, capacity = sizeof args / sizeof *args;
     if (first != NULL)
         list[n++] = first;
-    if (!is_symbol(p, ")")) {
+    if (!hac_parser_is_symbol(p, ")")) {
         do {
             if (n == capacity) {
                 hac_node **more =
-                    capacity < HAC_NODE_ARGS_MAX ? take_memory(p, capacity * 2 * sizeof *more) : NULL;
+                    capacity < HAC_NODE_ARGS_MAX ? hac_parser_memory(p, capacity * 2 * sizeof *more) : NULL;
                 if (more == NULL)
                     return p->status != HAC_OK
                                ? NULL
-                               : fail_at(p, here(p), "a list of over %d values", HAC_NODE_ARGS_MAX);
+                               : hac_parser_fail(p, hac_parser_at(p), "a list of over %d values",
+                                                 HAC_NODE_ARGS_MAX);
                 memcpy(more, list, n * sizeof *more);
                 list = more;
                 capacity *= 2;
             }
             if ((list[n++] = parse(p, OR)) == NULL)
                 return NULL;
-        } while (is_symbol(p, ",") && advance(p));
+        } while (hac_parser_is_symbol(p, ",") && hac_parser_advance(p));
     }
-    if (p->status != HAC_OK || !expect_symbol(p, ")", "',' or ')'"))
+    if (p->status != HAC_OK || !hac_parser_expect_symbol(p, ")", "',' or ')'"))
         return NULL;
     return hac_node_call(p, name, at, n, list);
 }
@@ -305,28 +76,28 @@ static bool take_type_token(hac_parser *p, char *text, size_t size, size_t *used
         char c = p->token.text[i];
         text[(*used)++] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
     }
-    return advance(p);
+    return hac_parser_advance(p);
 }
 
 /* A type: a name, and what stands in parentheses behind it. */
 static bool cast_type(hac_parser *p, hac_value_type *ret, bool *ret_zoned)
 {
     char text[32] = "";
-    size_t used = 0, at = here(p);
+    size_t used = 0, at = hac_parser_at(p);
     if (p->token.kind != HAC_TOKEN_NAME) {
-        unexpected(p, "a type");
+        hac_parser_unexpected(p, "a type");
         return false;
     }
     bool fits = take_type_token(p, text, sizeof text, &used);
-    if (fits && is_word(p, "precision") && strcmp(text, "double") == 0) /* two words, one type */
-        fits = advance(p);
+    if (fits && hac_parser_is_word(p, "precision") && strcmp(text, "double") == 0) /* two words, one type */
+        fits = hac_parser_advance(p);
     *ret_zoned = fits && strcmp(text, "timestamptz") == 0;
     used = *ret_zoned ? strlen("timestamp") : used;
-    if (fits && is_word(p, "with") && strcmp(text, "timestamp") == 0)
-        fits = *ret_zoned =
-            advance(p) && expect_word(p, "time", "'time zone'") && expect_word(p, "zone", "'zone'");
-    if (fits && is_symbol(p, "(")) {
-        while (fits && p->token.kind != HAC_TOKEN_END && !is_symbol(p, ")"))
+    if (fits && hac_parser_is_word(p, "with") && strcmp(text, "timestamp") == 0)
+        fits = *ret_zoned = hac_parser_advance(p) && hac_parser_expect_word(p, "time", "'time zone'") &&
+                            hac_parser_expect_word(p, "zone", "'zone'");
+    if (fits && hac_parser_is_symbol(p, "(")) {
+        while (fits && p->token.kind != HAC_TOKEN_END && !hac_parser_is_symbol(p, ")"))
             fits = take_type_token(p, text, sizeof text, &used);
         fits = fits && take_type_token(p, text, sizeof text, &used);
     }
@@ -334,7 +105,7 @@ static bool cast_type(hac_parser *p, hac_value_type *ret, bool *ret_zoned)
         return false;
     hac_error why = HAC_ERROR_NONE;
     if (hac_value_type_parse(text, used, ret, &why) != HAC_OK) {
-        (void)fail_at(p, at, "%s", why.message);
+        (void)hac_parser_fail(p, at, "%s", why.message);
         return false;
     }
     return true;
@@ -360,19 +131,21 @@ static hac_node *cast_node(hac_parser *p, size_t at, bool try_cast, hac_node *va
 static hac_node *cast(hac_parser *p, size_t at, bool try_cast)
 {
     hac_node *value = parse(p, OR);
-    if (value == NULL || !expect_word(p, "as", "'as' and a type"))
+    if (value == NULL || !hac_parser_expect_word(p, "as", "'as' and a type"))
         return NULL;
     hac_node *node = cast_node(p, at, try_cast, value);
-    return node != NULL && expect_symbol(p, ")", "')' behind the type") ? node : NULL;
+    return node != NULL && hac_parser_expect_symbol(p, ")", "')' behind the type") ? node : NULL;
 }
 
 /* From `at` on. */
 static hac_node *at_time_zone(hac_parser *p, size_t at, hac_node *value)
 {
-    if (!advance(p) || !expect_word(p, "time", "'time'") || !expect_word(p, "zone", "'zone'"))
+    if (!hac_parser_advance(p) || !hac_parser_expect_word(p, "time", "'time'") ||
+        !hac_parser_expect_word(p, "zone", "'zone'"))
         return NULL;
-    hac_node *zone =
-        p->token.kind == HAC_TOKEN_STRING ? string(p) : unexpected(p, "a zone such as 'Europe/Berlin'");
+    hac_node *zone = p->token.kind == HAC_TOKEN_STRING
+                         ? hac_parse_string(p)
+                         : hac_parser_unexpected(p, "a zone such as 'Europe/Berlin'");
     return zone != NULL ? call(p, "at time zone", at, value, zone) : NULL;
 }
 
@@ -380,11 +153,11 @@ static hac_node *at_time_zone(hac_parser *p, size_t at, hac_node *value)
 static hac_node *postfixes(hac_parser *p, hac_node *value)
 {
     while (value != NULL) {
-        size_t at = here(p);
-        hac_token next = peek(p);
-        if (is_symbol(p, "::"))
-            value = advance(p) ? cast_node(p, at, false, value) : NULL;
-        else if (is_word(p, "at") && hac_token_is_word(&next, "time"))
+        size_t at = hac_parser_at(p);
+        hac_token next = hac_parser_peek(p);
+        if (hac_parser_is_symbol(p, "::"))
+            value = hac_parser_advance(p) ? cast_node(p, at, false, value) : NULL;
+        else if (hac_parser_is_word(p, "at") && hac_token_is_word(&next, "time"))
             value = at_time_zone(p, at, value);
         else
             break;
@@ -395,90 +168,250 @@ static hac_node *postfixes(hac_parser *p, hac_node *value)
 /* `count(distinct x)`. A column may be named distinct. */
 static bool take_distinct(hac_parser *p)
 {
-    if (!is_word(p, "distinct"))
+    if (!hac_parser_is_word(p, "distinct"))
         return false;
-    hac_token next = peek(p);
+    hac_token next = hac_parser_peek(p);
     bool starts = next.kind == HAC_TOKEN_QUOTED || next.kind == HAC_TOKEN_STRING ||
                   next.kind == HAC_TOKEN_NUMBER || next.kind == HAC_TOKEN_NAME ||
                   hac_token_is_symbol(&next, "(");
     static const char *const infix[] = {"and", "or", "is", "in", "like", "ilike", "between", "not", "as"};
     for (size_t i = 0; i < sizeof infix / sizeof *infix; i++)
         starts &= !hac_token_is_word(&next, infix[i]);
-    return starts && advance(p);
+    return starts && hac_parser_advance(p);
 }
 
 /* `filter (where condition)` behind an aggregate. A column may be named filter. */
 static hac_node *filtered(hac_parser *p, hac_node *node)
 {
-    hac_token next = peek(p);
-    if (node == NULL || !is_word(p, "filter") || !hac_token_is_symbol(&next, "("))
+    hac_token next = hac_parser_peek(p);
+    if (node == NULL || !hac_parser_is_word(p, "filter") || !hac_token_is_symbol(&next, "("))
         return node;
-    if (!advance(p) || !expect_symbol(p, "(", "'('") || !expect_word(p, "where", "'where' and a condition"))
+    if (node->kind != HAC_NODE_CALL)
+        return hac_parser_fail(p, node->at, "only aggregates take 'filter'");
+    if (!hac_parser_advance(p) || !hac_parser_expect_symbol(p, "(", "'('") ||
+        !hac_parser_expect_word(p, "where", "'where' and a condition"))
         return NULL;
     hac_node *condition = parse(p, OR);
-    if (condition == NULL || !expect_symbol(p, ")", "')' behind the condition"))
+    if (condition == NULL || !hac_parser_expect_symbol(p, ")", "')' behind the condition"))
         return NULL;
     node->args[node->n_args++] = condition; /* hac_node_call leaves room for it */
     node->filtered = true;
     if (node->depth < condition->depth + FILTER_LEVELS)
         node->depth = (uint16_t)(condition->depth + FILTER_LEVELS);
-    return node->depth > HAC_NODE_DEPTH_MAX ? too_deep(p, node->at) : node;
+    return node->depth > HAC_NODE_DEPTH_MAX ? hac_parser_too_deep(p, node->at) : node;
+}
+
+/* ---- functions that are other names of an expression ---- */
+
+/* The expression, in which a, b and c stand for the arguments of `given`. */
+static hac_node *written_out(hac_parser *p, const char *expression, const hac_node *given)
+{
+    hac_expr_source source = {p->source->option, expression, p->source->character};
+    hac_parser inner = *p;
+    hac_node *node = hac_parser_begin(&inner, &source) ? parse(&inner, OR) : NULL;
+    p->nodes = inner.nodes;
+    p->status = inner.status;
+    if (node == NULL)
+        return NULL;
+    node = hac_put_arguments(node, &source, given);
+    node->distinct |= given->distinct;
+    return node->depth > HAC_NODE_DEPTH_MAX ? hac_parser_too_deep(p, given->at) : node;
+}
+
+/* A part of a time; `unit` is at the offset `at`. */
+static hac_node *unit_of(hac_parser *p, size_t at, const char *unit, size_t bytes, const hac_node *given)
+{
+    const char *expression = hac_extracted_unit(unit, bytes);
+    if (expression == NULL)
+        return hac_parser_fail(
+            p, at,
+            "there is no part '%.*s' of a time; there are year, quarter, month, week, day, "
+            "hour, minute, second, dow, isodow, doy, isoyear, epoch",
+            (int)(bytes < 32 ? bytes : 32), unit);
+    return written_out(p, expression, given);
+}
+
+/* date_part('year', a) */
+static hac_node *date_part(hac_parser *p, hac_node *node)
+{
+    if (node->n_args != 2 || !hac_node_is_text(node->args[0]))
+        return hac_parser_fail(p, node->at, "write date_part('year', a), or year(a)");
+    const hac_literal *unit = &node->args[0]->literal;
+    hac_node *given = call(p, "date_part", node->at, node->args[1]);
+    return given != NULL ? unit_of(p, node->args[0]->at, unit->bytes, unit->n_bytes, given) : NULL;
+}
+
+static hac_node *other_name(hac_parser *p, hac_node *node)
+{
+    if (strcmp(node->name, "date_part") == 0 || strcmp(node->name, "datepart") == 0)
+        return date_part(p, node);
+    if (strcmp(node->name, "concat_ws") == 0)
+        return hac_rewrite_concat_ws(p, node->at, node->args, node->n_args);
+    bool trim = strcmp(node->name, "trim") == 0 || strcmp(node->name, "ltrim") == 0 ||
+                strcmp(node->name, "rtrim") == 0;
+    if (trim && node->n_args == 2)
+        return hac_rewrite_trim(p, node->at, node->name, node->args[0], node->args[1]);
+    const hac_other_name *other = hac_other_name_find(node->name, node->n_args);
+    return other != NULL ? written_out(p, other->expression, node) : node;
+}
+
+/* ---- calls with words between their arguments: the part behind the parenthesis ---- */
+
+/* extract(year from a) */
+static hac_node *extract(hac_parser *p, size_t at)
+{
+    size_t place = hac_parser_at(p), bytes = 0;
+    const char *unit = NULL;
+    if (p->token.kind == HAC_TOKEN_STRING) {
+        hac_node *text = hac_parse_string(p);
+        unit = text != NULL ? text->literal.bytes : NULL;
+        bytes = text != NULL ? text->literal.n_bytes : 0;
+    } else if (p->token.kind == HAC_TOKEN_NAME) {
+        unit = hac_parser_take_name(p, true, &bytes);
+    } else {
+        return hac_parser_unexpected(p, "a part of a time, as in extract(year from a)");
+    }
+    if (unit == NULL || !hac_parser_expect_word(p, "from", "'from', as in extract(year from a)"))
+        return NULL;
+    hac_node *value = parse(p, OR);
+    hac_node *given =
+        value != NULL && hac_parser_expect_symbol(p, ")", "')'") ? call(p, "extract", at, value) : NULL;
+    return given != NULL ? unit_of(p, place, unit, bytes, given) : NULL;
+}
+
+/* substring(a from 2 for 3), in which one of the two may be missing; `a` has been read. */
+static hac_node *substring(hac_parser *p, size_t at, hac_node *a)
+{
+    hac_node *from = hac_parser_is_word(p, "from") ? hac_parser_advance(p) ? parse(p, OR) : NULL
+                                                   : hac_whole_number(p, at, 1);
+    if (from == NULL)
+        return NULL;
+    hac_node *count = NULL;
+    if (hac_parser_is_word(p, "for") && (!hac_parser_advance(p) || (count = parse(p, OR)) == NULL))
+        return NULL;
+    if (!hac_parser_expect_symbol(p, ")", "'for' or ')'"))
+        return NULL;
+    return count != NULL ? call(p, "substr", at, a, from, count) : call(p, "substr", at, a, from);
+}
+
+/* trim([both | leading | trailing] ['characters'] from a), from its first word on. */
+static hac_node *trim_from(hac_parser *p, size_t at)
+{
+    const char *name = hac_parser_is_word(p, "leading")    ? "ltrim"
+                       : hac_parser_is_word(p, "trailing") ? "rtrim"
+                                                           : "trim";
+    bool word = name[0] != 't' || hac_parser_is_word(p, "both");
+    if (word && !hac_parser_advance(p))
+        return NULL;
+    hac_node *characters = NULL;
+    if (p->token.kind == HAC_TOKEN_STRING && (characters = hac_parse_string(p)) == NULL)
+        return NULL;
+    if (!hac_parser_expect_word(p, "from", "the characters, or 'from' and a text"))
+        return NULL;
+    hac_node *a = parse(p, OR);
+    if (a == NULL || !hac_parser_expect_symbol(p, ")", "')'"))
+        return NULL;
+    return characters != NULL ? hac_rewrite_trim(p, at, name, a, characters) : call(p, name, at, a);
+}
+
+/* Whether what stands behind `trim(` is not its first argument. */
+static bool is_trim_from(const hac_parser *p)
+{
+    hac_token next = hac_parser_peek(p);
+    bool string = p->token.kind == HAC_TOKEN_STRING && hac_token_is_word(&next, "from");
+    bool word = hac_parser_is_word(p, "both") || hac_parser_is_word(p, "leading") ||
+                hac_parser_is_word(p, "trailing");
+    return string || (word && (next.kind == HAC_TOKEN_STRING || hac_token_is_word(&next, "from")));
+}
+
+/* The calls whose arguments are separated by words. False: the arguments are separated by commas; *ret_first
+ * is the first of them if it has been read already. */
+static bool special_call(hac_parser *p, const char *name, size_t at, hac_node **ret, hac_node **ret_first)
+{
+    if (strcmp(name, "cast") == 0 || strcmp(name, "try_cast") == 0)
+        *ret = cast(p, at, name[0] == 't');
+    else if (strcmp(name, "extract") == 0)
+        *ret = extract(p, at);
+    else if (strcmp(name, "trim") == 0 && is_trim_from(p))
+        *ret = trim_from(p, at);
+    else if (strcmp(name, "position") == 0 && !hac_parser_is_symbol(p, ")")) {
+        hac_node *part = *ret_first = parse(p, CONCAT);
+        *ret = NULL;
+        if (part == NULL || !hac_parser_is_word(p, "in"))
+            return part == NULL;
+        hac_node *a = hac_parser_advance(p) ? parse(p, OR) : NULL;
+        *ret = a != NULL && hac_parser_expect_symbol(p, ")", "')'") ? call(p, name, at, a, part) : NULL;
+    } else if ((strcmp(name, "substring") == 0 || strcmp(name, "substr") == 0) &&
+               !hac_parser_is_symbol(p, ")")) {
+        hac_node *a = *ret_first = parse(p, OR);
+        *ret = NULL;
+        if (a == NULL || !(hac_parser_is_word(p, "from") || hac_parser_is_word(p, "for")))
+            return a == NULL;
+        *ret = substring(p, at, a);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 static hac_node *function_call(hac_parser *p)
 {
-    size_t at = here(p), bytes = 0;
-    const char *name = take_name(p, true, &bytes);
-    if (name == NULL || !advance(p))
+    size_t at = hac_parser_at(p), bytes = 0;
+    const char *name = hac_parser_take_name(p, true, &bytes);
+    hac_node *node = NULL, *first = NULL;
+    if (name == NULL || !hac_parser_advance(p))
         return NULL;
-    if (strcmp(name, "cast") == 0 || strcmp(name, "try_cast") == 0)
-        return cast(p, at, name[0] == 't');
-    if (is_symbol(p, "*")) {
-        hac_node *star = new_node(p, HAC_NODE_STAR, here(p));
-        if (star == NULL || !advance(p) || !expect_symbol(p, ")", "')'"))
+    if (special_call(p, name, at, &node, &first))
+        return node;
+    if (hac_parser_is_symbol(p, "*")) {
+        hac_node *star = hac_node_here(p, HAC_NODE_STAR, hac_parser_at(p));
+        if (star == NULL || !hac_parser_advance(p) || !hac_parser_expect_symbol(p, ")", "')'"))
             return NULL;
         return filtered(p, call(p, name, at, star));
     }
-    bool distinct = take_distinct(p);
-    hac_node *node = arguments(p, name, at, NULL);
-    if (node != NULL)
-        node->distinct = distinct;
-    return filtered(p, node);
+    bool distinct = first == NULL && take_distinct(p);
+    if (first != NULL && hac_parser_is_symbol(p, ",") && !hac_parser_advance(p))
+        return NULL;
+    node = arguments(p, name, at, first);
+    if (node == NULL)
+        return NULL;
+    node->distinct = distinct;
+    return filtered(p, other_name(p, node));
 }
 
 /* The rest of `case [operand] when … then … [else …] end`, as nested ifs. */
 static hac_node *case_branches(hac_parser *p, hac_node *operand, unsigned branches)
 {
-    size_t at = here(p);
-    if (is_word(p, "when")) {
+    size_t at = hac_parser_at(p);
+    if (hac_parser_is_word(p, "when")) {
         if (branches == DEPTH_MAX)
-            return fail_at(p, at, "a case of over %d branches", DEPTH_MAX);
-        hac_node *condition = advance(p) ? parse(p, OR) : NULL;
+            return hac_parser_fail(p, at, "a case of over %d branches", DEPTH_MAX);
+        hac_node *condition = hac_parser_advance(p) ? parse(p, OR) : NULL;
         if (condition != NULL && operand != NULL)
             condition = call(p, "=", condition->at, operand, condition);
-        if (condition == NULL || !expect_word(p, "then", "'then'"))
+        if (condition == NULL || !hac_parser_expect_word(p, "then", "'then'"))
             return NULL;
         hac_node *value = parse(p, OR);
         hac_node *rest = value != NULL ? case_branches(p, operand, branches + 1) : NULL;
         return rest != NULL ? call(p, "if", value->at, condition, value, rest) : NULL;
     }
     if (branches == 0)
-        return unexpected(p, "'when'");
+        return hac_parser_unexpected(p, "'when'");
     hac_node *last = NULL;
-    if (is_word(p, "else"))
-        last = advance(p) ? parse(p, OR) : NULL;
+    if (hac_parser_is_word(p, "else"))
+        last = hac_parser_advance(p) ? parse(p, OR) : NULL;
     else
-        last = null_node(p, at);
-    if (last == NULL || !expect_word(p, "end", "'when', 'else' or 'end' of the case"))
+        last = hac_parse_null(p, at);
+    if (last == NULL || !hac_parser_expect_word(p, "end", "'when', 'else' or 'end' of the case"))
         return NULL;
     return last;
 }
 
 static hac_node *case_of(hac_parser *p)
 {
-    if (!advance(p))
+    if (!hac_parser_advance(p))
         return NULL;
-    hac_node *operand = is_word(p, "when") ? NULL : parse(p, OR);
+    hac_node *operand = hac_parser_is_word(p, "when") ? NULL : parse(p, OR);
     return p->status == HAC_OK ? case_branches(p, operand, 0) : NULL;
 }
 
@@ -489,25 +422,39 @@ static hac_node *not_node(hac_parser *p, size_t at, bool negated, hac_node *node
     return negated && node != NULL ? call(p, "not", at, node) : node;
 }
 
-static hac_node *is_null(hac_parser *p, size_t at, hac_node *left)
+/* isnull, notnull */
+static hac_node *null_test(hac_parser *p, size_t at, hac_node *left)
 {
-    bool negated = false;
-    if (!advance(p))
+    bool negated = hac_parser_is_word(p, "notnull");
+    return hac_parser_advance(p) ? not_node(p, at, negated, call(p, "is null", at, left)) : NULL;
+}
+
+/* is [not] null, true, false, unknown, distinct from b */
+static hac_node *is_test(hac_parser *p, size_t at, hac_node *left)
+{
+    if (!hac_parser_advance(p))
         return NULL;
-    if (is_word(p, "not")) {
-        negated = true;
-        if (!advance(p))
+    bool negated = hac_parser_is_word(p, "not");
+    if (negated && !hac_parser_advance(p))
+        return NULL;
+    bool yes = hac_parser_is_word(p, "true");
+    if (yes || hac_parser_is_word(p, "false"))
+        return hac_parser_advance(p) ? not_node(p, at, negated, hac_rewrite_is(p, at, left, yes)) : NULL;
+    if (hac_parser_is_word(p, "distinct")) {
+        if (!hac_parser_advance(p) || !hac_parser_expect_word(p, "from", "'from' and a value"))
             return NULL;
+        hac_node *right = parse(p, CONCAT);
+        return right != NULL ? not_node(p, at, !negated, hac_rewrite_same(p, at, left, right)) : NULL;
     }
-    if (!expect_word(p, "null", negated ? "'null'" : "'null' or 'not null'"))
-        return NULL;
-    return not_node(p, at, negated, call(p, "is null", at, left));
+    if (!hac_parser_is_word(p, "unknown") && !hac_parser_is_word(p, "null"))
+        return hac_parser_unexpected(p, negated ? "'null'" : "'null' or 'not null'");
+    return hac_parser_advance(p) ? not_node(p, at, negated, call(p, "is null", at, left)) : NULL;
 }
 
 static hac_node *between(hac_parser *p, size_t at, hac_node *left, bool negated)
 {
-    hac_node *low = advance(p) ? parse(p, CONCAT) : NULL;
-    if (low == NULL || !expect_word(p, "and", "'and' and the upper bound of 'between'"))
+    hac_node *low = hac_parser_advance(p) ? parse(p, CONCAT) : NULL;
+    if (low == NULL || !hac_parser_expect_word(p, "and", "'and' and the upper bound of 'between'"))
         return NULL;
     hac_node *high = parse(p, CONCAT);
     if (high == NULL)
@@ -518,21 +465,21 @@ static hac_node *between(hac_parser *p, size_t at, hac_node *left, bool negated)
 
 static hac_node *in_list(hac_parser *p, size_t at, hac_node *left, bool negated)
 {
-    if (!advance(p) || !expect_symbol(p, "(", "'(' and a list"))
+    if (!hac_parser_advance(p) || !hac_parser_expect_symbol(p, "(", "'(' and a list"))
         return NULL;
-    if (is_symbol(p, ")"))
-        return unexpected(p, "a value");
+    if (hac_parser_is_symbol(p, ")"))
+        return hac_parser_unexpected(p, "a value");
     return not_node(p, at, negated, arguments(p, "in", at, left));
 }
 
 static hac_node *like(hac_parser *p, size_t at, hac_node *left, bool negated)
 {
-    hac_node *pattern = advance(p) ? parse(p, CONCAT) : NULL;
+    hac_node *pattern = hac_parser_advance(p) ? parse(p, CONCAT) : NULL;
     if (pattern == NULL)
         return NULL;
-    if (!is_word(p, "escape"))
+    if (!hac_parser_is_word(p, "escape"))
         return not_node(p, at, negated, call(p, "like", at, left, pattern));
-    hac_node *escape = advance(p) ? parse(p, CONCAT) : NULL;
+    hac_node *escape = hac_parser_advance(p) ? parse(p, CONCAT) : NULL;
     return escape == NULL ? NULL : not_node(p, at, negated, call(p, "like", at, left, pattern, escape));
 }
 
@@ -542,7 +489,7 @@ static void to_lower(hac_parser *p, hac_node *node)
     if (node->kind != HAC_NODE_LITERAL || node->type.kind != HAC_KIND_STRING)
         return;
     size_t capacity = HAC_UTF8_CASE_GROWTH(node->literal.n_bytes);
-    char *lower = take_memory(p, capacity + 1);
+    char *lower = hac_parser_memory(p, capacity + 1);
     if (lower == NULL)
         return;
     node->literal.n_bytes = hac_utf8_case((const uint8_t *)node->literal.bytes, node->literal.n_bytes, false,
@@ -568,16 +515,16 @@ static const struct {
     {"<", "<", COMPARISON}, {"<=", "<=", COMPARISON}, {">", ">", COMPARISON},   {">=", ">=", COMPARISON},
     {"||", "||", CONCAT},   {"&", "&", CONCAT},       {"|", "|", CONCAT},       {"<<", "<<", CONCAT},
     {">>", ">>", CONCAT},   {"+", "+", SUM},          {"-", "-", SUM},          {"*", "*", PRODUCT},
-    {"/", "/", PRODUCT},    {"//", "//", PRODUCT},    {"%", "%", PRODUCT},      {"or", "or", OR},
-    {"and", "and", AND},
+    {"/", "/", PRODUCT},    {"//", "//", PRODUCT},    {"%", "%", PRODUCT},      {"^", "pow", POWER},
+    {"**", "pow", POWER},   {"or", "or", OR},         {"and", "and", AND},
 };
 
 /* Comparisons that are words. False: the next token is something else. */
 static bool word_operator(hac_parser *p, hac_node **left)
 {
-    size_t at = here(p);
-    bool negated = is_word(p, "not");
-    hac_token word = negated ? peek(p) : p->token;
+    size_t at = hac_parser_at(p);
+    bool negated = hac_parser_is_word(p, "not");
+    hac_token word = negated ? hac_parser_peek(p) : p->token;
     hac_node *(*make)(hac_parser *, size_t, hac_node *, bool) = NULL;
     if (hac_token_is_word(&word, "between"))
         make = between;
@@ -588,76 +535,39 @@ static bool word_operator(hac_parser *p, hac_node **left)
     else if (hac_token_is_word(&word, "ilike"))
         make = ilike;
     if (make != NULL)
-        *left = negated && !advance(p) ? NULL : make(p, at, *left, negated);
-    else if (is_word(p, "is"))
-        *left = is_null(p, at, *left);
+        *left = negated && !hac_parser_advance(p) ? NULL : make(p, at, *left, negated);
+    else if (hac_parser_is_word(p, "is"))
+        *left = is_test(p, at, *left);
+    else if (hac_parser_is_word(p, "isnull") || hac_parser_is_word(p, "notnull"))
+        *left = null_test(p, at, *left);
     else
         return false;
     return true;
-}
-
-/* ---- intervals ---- */
-
-static bool is_interval(const hac_parser *p)
-{
-    hac_token next = peek(p);
-    return is_word(p, "interval") && (next.kind == HAC_TOKEN_STRING || next.kind == HAC_TOKEN_NUMBER);
-}
-
-/* interval '1 year 2 hours', interval '90' day, interval 90 day */
-static bool take_interval(hac_parser *p, hac_interval *ret)
-{
-    hac_node *text = advance(p) && p->token.kind == HAC_TOKEN_STRING ? string(p) : NULL;
-    const char *bytes = text != NULL ? text->literal.bytes : p->token.text;
-    size_t n = text != NULL ? text->literal.n_bytes : p->token.bytes, at = here(p);
-    int64_t amount = 0;
-    if (p->status != HAC_OK || (text == NULL && !advance(p)))
-        return false;
-    const char *problem = hac_interval_amount(bytes, n, &amount);
-    if (text != NULL && problem != NULL) {
-        problem = hac_interval_parse(bytes, n, ret);
-    } else if (problem == NULL) {
-        bool unit = p->token.kind == HAC_TOKEN_NAME;
-        problem = hac_interval_add(ret, amount, p->token.text, unit ? p->token.bytes : 0);
-        if (problem == NULL && !advance(p))
-            return false;
-    }
-    return problem == NULL || fail_at(p, text != NULL ? text->at : at, "%s", problem) != NULL;
-}
-
-static hac_node *whole_number(hac_parser *p, size_t at, int64_t value)
-{
-    hac_node *node = new_node(p, HAC_NODE_LITERAL, at);
-    if (node != NULL) {
-        node->type.kind = HAC_KIND_I64;
-        node->literal.integer = value;
-    }
-    return node;
 }
 
 /* `left + interval …`, from the word interval on: a call with the months and the microseconds. */
 static hac_node *plus_interval(hac_parser *p, size_t at, hac_node *left, bool minus)
 {
     hac_interval interval = {0};
-    size_t place = here(p);
-    if (!take_interval(p, &interval))
+    size_t place = hac_parser_at(p);
+    if (!hac_parse_interval(p, &interval))
         return NULL;
     if (minus && (__builtin_sub_overflow(0, interval.months, &interval.months) ||
                   __builtin_sub_overflow(0, interval.microseconds, &interval.microseconds)))
-        return fail_at(p, place, "the interval is too large");
-    return call(p, "+ interval", at, left, whole_number(p, place, interval.months),
-                whole_number(p, place, interval.microseconds));
+        return hac_parser_fail(p, place, "the interval is too large");
+    return call(p, "+ interval", at, left, hac_whole_number(p, place, interval.months),
+                hac_whole_number(p, place, interval.microseconds));
 }
 
 static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         if (operators[i].level < level ||
-            !(is_symbol(p, operators[i].symbol) || is_word(p, operators[i].symbol)))
+            !(hac_parser_is_symbol(p, operators[i].symbol) || hac_parser_is_word(p, operators[i].symbol)))
             continue;
-        size_t at = here(p);
-        bool sum = operators[i].level == SUM, minus = is_symbol(p, "-");
-        if (advance(p) && sum && is_interval(p)) {
+        size_t at = hac_parser_at(p);
+        bool sum = operators[i].level == SUM, minus = hac_parser_is_symbol(p, "-");
+        if (hac_parser_advance(p) && sum && hac_parser_is_interval(p)) {
             *left = plus_interval(p, at, *left, minus);
             return true;
         }
@@ -670,46 +580,43 @@ static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
 
 static hac_node *parenthesis(hac_parser *p)
 {
-    hac_node *node = advance(p) ? parse(p, OR) : NULL;
-    return node != NULL && expect_symbol(p, ")", "')'") ? node : NULL;
-}
-
-static bool is_reserved(const hac_parser *p)
-{
-    static const char *const words[] = {"and",  "or",   "not",  "in",   "is", "like", "ilike", "between",
-                                        "case", "when", "then", "else", "as", "null", "true",  "false"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is_word(p, words[i]))
-            return true;
-    return false;
+    hac_node *node = hac_parser_advance(p) ? parse(p, OR) : NULL;
+    return node != NULL && hac_parser_expect_symbol(p, ")", "')'") ? node : NULL;
 }
 
 static hac_node *named(hac_parser *p)
 {
-    hac_token next = peek(p);
-    if (next.kind == HAC_TOKEN_STRING && is_word(p, "date"))
-        return date(p, HAC_KIND_DATE);
-    if (next.kind == HAC_TOKEN_STRING && is_word(p, "timestamp"))
-        return date(p, HAC_KIND_TIMESTAMP);
-    if (next.kind == HAC_TOKEN_STRING && is_word(p, "x"))
-        return hex(p);
-    if (is_interval(p))
-        return fail_at(p, here(p), "an interval stands behind the + or - of a date or a timestamp");
-    if (is_word(p, "true") || is_word(p, "false"))
-        return boolean(p, is_word(p, "true"));
-    if (is_word(p, "null")) {
-        hac_node *node = null_node(p, here(p));
-        return advance(p) ? node : NULL;
+    hac_token next = hac_parser_peek(p);
+    if (next.kind == HAC_TOKEN_STRING && hac_parser_is_word(p, "date"))
+        return hac_parse_time(p, HAC_KIND_DATE);
+    if (next.kind == HAC_TOKEN_STRING && hac_parser_is_word(p, "timestamp"))
+        return hac_parse_time(p, HAC_KIND_TIMESTAMP);
+    if (next.kind == HAC_TOKEN_STRING && hac_parser_is_word(p, "timestamptz")) {
+        hac_node *instant = hac_parse_time(p, HAC_KIND_TIMESTAMP);
+        if (instant != NULL)
+            instant->zoned = true;
+        return instant;
     }
-    if (is_word(p, "case"))
+    if (next.kind == HAC_TOKEN_STRING && hac_parser_is_word(p, "x"))
+        return hac_parse_hex_text(p);
+    if (hac_parser_is_interval(p))
+        return hac_parser_fail(p, hac_parser_at(p),
+                               "an interval stands behind the + or - of a date or a timestamp");
+    if (hac_parser_is_word(p, "true") || hac_parser_is_word(p, "false"))
+        return hac_parse_bool_word(p, hac_parser_is_word(p, "true"));
+    if (hac_parser_is_word(p, "null")) {
+        hac_node *node = hac_parse_null(p, hac_parser_at(p));
+        return hac_parser_advance(p) ? node : NULL;
+    }
+    if (hac_parser_is_word(p, "case"))
         return case_of(p);
-    if (is_reserved(p)) {
+    if (hac_parser_is_reserved(p)) {
         if (next.kind == HAC_TOKEN_END || hac_token_is_symbol(&next, ")"))
-            return unexpected(p, "a value");
-        return fail_at(p, here(p),
-                       "expected a value, found the word '%.*s'; a column of that name goes in "
-                       "double quotes",
-                       (int)p->token.bytes, p->token.text);
+            return hac_parser_unexpected(p, "a value");
+        return hac_parser_fail(p, hac_parser_at(p),
+                               "expected a value, found the word '%.*s'; a column of that name goes in "
+                               "double quotes",
+                               (int)p->token.bytes, p->token.text);
     }
     return hac_token_is_symbol(&next, "(") ? function_call(p) : column(p);
 }
@@ -718,31 +625,31 @@ static hac_node *operand(hac_parser *p, size_t at)
 {
     switch (p->token.kind) {
     case HAC_TOKEN_NUMBER:
-        return number(p, false, at);
+        return hac_parse_number(p, false, at);
     case HAC_TOKEN_STRING:
-        return string(p);
+        return hac_parse_string(p);
     case HAC_TOKEN_QUOTED:
         return column(p);
     case HAC_TOKEN_NAME:
         return named(p);
     default:
-        return is_symbol(p, "(") ? parenthesis(p) : unexpected(p, "a value");
+        return hac_parser_is_symbol(p, "(") ? parenthesis(p) : hac_parser_unexpected(p, "a value");
     }
 }
 
 static hac_node *prefix(hac_parser *p)
 {
-    size_t at = here(p);
-    if (is_word(p, "not")) {
-        hac_node *node = advance(p) ? parse(p, COMPARISON) : NULL;
+    size_t at = hac_parser_at(p);
+    if (hac_parser_is_word(p, "not")) {
+        hac_node *node = hac_parser_advance(p) ? parse(p, COMPARISON) : NULL;
         return not_node(p, at, true, node);
     }
-    if (is_symbol(p, "-") || is_symbol(p, "+")) {
-        bool negative = is_symbol(p, "-");
-        if (!advance(p))
+    if (hac_parser_is_symbol(p, "-") || hac_parser_is_symbol(p, "+")) {
+        bool negative = hac_parser_is_symbol(p, "-");
+        if (!hac_parser_advance(p))
             return NULL;
         if (p->token.kind == HAC_TOKEN_NUMBER)
-            return postfixes(p, number(p, negative, at));
+            return postfixes(p, hac_parse_number(p, negative, at));
         hac_node *node = parse(p, UNARY);
         return node != NULL ? call(p, negative ? "negate" : "plus", at, node) : NULL;
     }
@@ -752,7 +659,7 @@ static hac_node *prefix(hac_parser *p)
 static hac_node *parse(hac_parser *p, unsigned level)
 {
     if (++p->depth > DEPTH_MAX)
-        return fail_at(p, here(p), "nested too deeply (over %d levels)", DEPTH_MAX);
+        return hac_parser_fail(p, hac_parser_at(p), "nested too deeply (over %d levels)", DEPTH_MAX);
     hac_node *left = prefix(p);
     while (left != NULL &&
            ((level <= COMPARISON && word_operator(p, &left)) || infix_operator(p, level, &left)))
@@ -763,134 +670,17 @@ static hac_node *parse(hac_parser *p, unsigned level)
 
 /* ---- whole texts ---- */
 
-static bool begin(hac_parser *p, const hac_expr_source *source)
+hac_node *hac_parse_value(hac_parser *p)
 {
-    p->source = source;
-    p->lexer = (hac_lexer){source, source->text};
-    p->depth = 0;
-    p->status = HAC_OK;
-    return advance(p);
+    return parse(p, OR);
 }
 
 hac_status hac_parse_expression(hac_parser *p, const hac_expr_source *source, hac_node **ret)
 {
-    hac_node *node = begin(p, source) ? parse(p, OR) : NULL;
+    hac_node *node = hac_parser_begin(p, source) ? parse(p, OR) : NULL;
     if (node != NULL && p->token.kind != HAC_TOKEN_END)
-        unexpected(p, "an operator or the end");
+        hac_parser_unexpected(p, "an operator or the end");
     if (p->status == HAC_OK)
         *ret = node;
     return p->status;
-}
-
-static bool item_name(hac_parser *p, hac_item *item)
-{
-    size_t bytes = 0, at = here(p);
-    if (p->token.kind != HAC_TOKEN_NAME && p->token.kind != HAC_TOKEN_QUOTED) {
-        unexpected(p, "a name");
-        return false;
-    }
-    item->name = take_name(p, false, &bytes);
-    if (item->name != NULL && (bytes == 0 || bytes >= HAC_FIELD_NAME_MAX))
-        (void)fail_at(p, at, "a column's name has 1 to %d bytes", HAC_FIELD_NAME_MAX - 1);
-    return p->status == HAC_OK;
-}
-
-enum { EXCLUDED_MAX = 256 };
-
-/* `exclude a`, `exclude (a, b)`; `except` is the same word to other databases. */
-static bool excluded_names(hac_parser *p, hac_item *item)
-{
-    size_t bytes;
-    bool list = advance(p) && is_symbol(p, "(");
-    item->excluded = take_memory(p, EXCLUDED_MAX * sizeof *item->excluded);
-    if (item->excluded == NULL || p->status != HAC_OK || (list && !advance(p)))
-        return false;
-    do {
-        if (p->token.kind != HAC_TOKEN_NAME && p->token.kind != HAC_TOKEN_QUOTED) {
-            unexpected(p, "the name of a column");
-            return false;
-        }
-        if (item->n_excluded == EXCLUDED_MAX)
-            return fail_at(p, here(p), "more than %d columns are left out", EXCLUDED_MAX) != NULL;
-        if ((item->excluded[item->n_excluded++] = take_name(p, false, &bytes)) == NULL)
-            return false;
-    } while (list && is_symbol(p, ",") && advance(p));
-    return list ? expect_symbol(p, ")", "',' or ')'") : p->status == HAC_OK;
-}
-
-static bool star_item(hac_parser *p, hac_item *item)
-{
-    item->node = new_node(p, HAC_NODE_STAR, here(p));
-    if (item->node == NULL || !advance(p))
-        return false;
-    if (is_word(p, "replace"))
-        return fail_at(p, here(p), "there is no REPLACE; write * exclude (a), f(a) as a") != NULL;
-    return is_word(p, "exclude") || is_word(p, "except") ? excluded_names(p, item) : true;
-}
-
-/* asc, desc; nulls first, nulls last */
-static bool item_direction(hac_parser *p, hac_item *item)
-{
-    if (is_word(p, "asc") || is_word(p, "desc")) {
-        item->descending = is_word(p, "desc");
-        if (!advance(p))
-            return false;
-    }
-    if (!is_word(p, "nulls"))
-        return true;
-    if (!advance(p))
-        return false;
-    item->nulls_first = is_word(p, "first");
-    return item->nulls_first ? advance(p) : expect_word(p, "last", "'first' or 'last'");
-}
-
-/* Whether a name without `as` stands here. */
-static bool is_bare_name(const hac_parser *p)
-{
-    return p->token.kind == HAC_TOKEN_QUOTED || (p->token.kind == HAC_TOKEN_NAME && !is_reserved(p) &&
-                                                 hac_instead_of_sql(&p->token, p->source->text)[0] == '\0');
-}
-
-static bool parse_item(hac_parser *p, unsigned flags, hac_item *item)
-{
-    *item = (hac_item){.source = p->source, .first = here(p)};
-    if ((flags & HAC_ITEM_STAR) != 0 && is_symbol(p, "*"))
-        return star_item(p, item);
-    item->node = parse(p, OR);
-    item->end = here(p);
-    if (item->node == NULL)
-        return false;
-    if ((flags & HAC_ITEM_NAMES) != 0 && is_word(p, "as"))
-        return advance(p) && item_name(p, item);
-    if ((flags & HAC_ITEM_BARE_NAMES) != 0 && is_bare_name(p))
-        return item_name(p, item);
-    return (flags & HAC_ITEM_DIRECTIONS) == 0 || item_direction(p, item);
-}
-
-hac_status hac_parse_items(hac_parser *p, const hac_expr_source *source, unsigned flags, size_t max,
-                           hac_item *ret, size_t *ret_n)
-{
-    size_t n = 0;
-    if (!begin(p, source))
-        return p->status;
-    for (;;) {
-        if (n == max) {
-            (void)fail_at(p, here(p), "more than %zu items", max);
-            return p->status;
-        }
-        if (!parse_item(p, flags, &ret[n++]))
-            return p->status;
-        if (p->token.kind == HAC_TOKEN_END)
-            break;
-        if (!is_symbol(p, ",")) {
-            unexpected(p, (flags & HAC_ITEM_NAMES) != 0        ? "an operator, 'as', ',' or the end"
-                          : (flags & HAC_ITEM_DIRECTIONS) != 0 ? "'asc', 'desc', 'nulls', ',' or the end"
-                                                               : "an operator, ',' or the end");
-            return p->status;
-        }
-        if (!advance(p))
-            return p->status;
-    }
-    *ret_n = n;
-    return HAC_OK;
 }

@@ -7,18 +7,7 @@
 #ifndef EXPR_PARSER_H
 #define EXPR_PARSER_H
 
-#include "tree.h"
-
-typedef struct hac_parser {
-    hac_arena *arena;
-    hac_error *err;
-    hac_status status;
-    const hac_expr_source *source;
-    hac_lexer lexer;
-    hac_token token; /* the next token */
-    size_t nodes;    /* nodes of all texts so far */
-    unsigned depth;
-} hac_parser;
+#include "parse_tokens.h"
 
 /* What items of a list may have besides an expression. */
 typedef enum hac_item_flags {
@@ -35,9 +24,7 @@ HAC_MUST_USE hac_status hac_parse_expression(hac_parser *parser, const hac_expr_
 HAC_MUST_USE hac_status hac_parse_items(hac_parser *parser, const hac_expr_source *source, unsigned flags,
                                         size_t max, hac_item *ret, size_t *ret_n);
 
-/* Makes a node; the checker uses it, too. NULL: parser->status has the failure. */
-hac_node *hac_node_new(hac_parser *parser, hac_node_kind kind, const hac_expr_source *source, size_t at);
-hac_node *hac_node_call(hac_parser *parser, const char *name, size_t at, size_t n_args,
-                        hac_node *const *args);
+/* Parses one expression, from the next token on. */
+hac_node *hac_parse_value(hac_parser *parser);
 
 #endif

@@ -192,6 +192,14 @@ static bool ends_inner(const sql_parser *p)
     return p->inside && is_symbol(p, ")");
 }
 
+/* Skips the words of `is [not] distinct from`, whose FROM begins no clause. */
+static bool skip_is(sql_parser *p)
+{
+    if (!advance(p) || (is_word(p, "not") && !advance(p)))
+        return false;
+    return !is_word(p, "distinct") || !hac_token_is_word(&p->next, "from") || advance_twice(p);
+}
+
 /* Skips the tokens of a clause, up to the next clause. */
 static bool skip_clause(sql_parser *p)
 {
@@ -207,7 +215,7 @@ static bool skip_clause(sql_parser *p)
             depth++;
         if (is_symbol(p, ")") && depth-- == 0)
             return fail_here(p, "')' without its '('");
-        if (!advance(p))
+        if (!(is_word(p, "is") ? skip_is(p) : advance(p)))
             return false;
     }
     return true;

@@ -11,7 +11,7 @@
     "answer many of their questions"
 #define SUBQUERY "there are no subqueries; write the inner result with -o PART.parquet, and query that file"
 #define SETS     "rows of two queries cannot be compared; there is neither INTERSECT nor EXCEPT"
-#define DESCRIBE "`hacctl parquet inspect FILE` shows the columns of a Parquet file"
+#define DESCRIBE "`hacctl describe FILE` shows the columns, their types and how they were found"
 
 static const struct {
     hac_sql_place place;
@@ -41,8 +41,7 @@ static const struct {
     {HAC_SQL_BEGINS, "describe", NULL, DESCRIBE},
     {HAC_SQL_BEGINS, "desc", NULL, DESCRIBE},
     {HAC_SQL_BEGINS, "show", NULL, DESCRIBE},
-    {HAC_SQL_BEGINS, "summarize", NULL,
-     "write the aggregates that are wanted: SELECT count(*), min(a), max(a), avg(a) FROM …"},
+    {HAC_SQL_BEGINS, "summarize", NULL, "`hacctl summarize FILE` shows the distribution of each column"},
     {HAC_SQL_BEGINS, "pivot", NULL, "there is no PIVOT; write sum(if(a = 'x', b, 0)) AS x for each column"},
     {HAC_SQL_BEGINS, "unpivot", NULL, "there is no UNPIVOT"},
     {HAC_SQL_BEGINS, "values", NULL, "there are no rows of constants; a query's source is a file"},

@@ -64,9 +64,9 @@ static bool is_standard(const char *word)
 
 static hac_status fail_unknown(const char *command, const char *what, const char *why, hac_error *err)
 {
-    return hac_fail(err, HAC_INVALID,
-                    "%s: how is %.200s to be read? %s; say --parse and one of " HAC_FORMAT_WORDS, command,
-                    what, why);
+    bool sort = strcmp(command, "sort") == 0;
+    return hac_fail(err, HAC_INVALID, "%s: how is %.200s to be read? %s; say %s", command, what, why,
+                    sort ? "--input-format csv or parquet" : "--parse and one of " HAC_FORMAT_WORDS);
 }
 
 hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,

@@ -664,6 +664,9 @@ hac_status hac_query_request_query(hac_query_request *request, const char *comma
     hac_args own = *args;
     own.words = request->source.paths;
     own.n_words = request->source.n_paths;
+    bool formed = hac_args_has(args, HAC_OPT_OUTPUT_FORMAT) || hac_args_has(args, HAC_OPT_OUTPUT);
+    if (hac_args_has(args, HAC_OPT_JSON) && !formed)
+        own.values[HAC_OPT_OUTPUT_FORMAT] = "json";
     line.args = &own;
     return finish_query(request, &line, err);
 }

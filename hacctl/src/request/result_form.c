@@ -27,6 +27,37 @@ bool hac_result_form_is_made_here(hac_result_form form)
     return forms[form].made_here;
 }
 
+static bool is_compressed(const char *suffix)
+{
+    return strcasecmp(suffix, ".gz") == 0 || strcasecmp(suffix, ".zst") == 0;
+}
+
+/* Suffixes by which other programs would take the file for something that it is not. */
+static bool is_foreign(const char *suffix)
+{
+    static const char *const foreign[] = {".xlsx", ".xls",    ".ods", ".orc", ".avro", ".sqlite", ".sqlite3",
+                                          ".db",   ".duckdb", ".zip", ".xz",  ".bz2",  ".7z",     ".lz4",
+                                          ".tar",  ".h5",     ".npy", ".npz", ".pkl",  ".xml",    ".html"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strcasecmp(foreign[i], suffix) == 0)
+            return true;
+    return false;
+}
+
+static hac_status fail_suffix(const char *command, const char *path, hac_error *err)
+{
+    const char *suffix = hac_query_suffix_of(path);
+    if (is_compressed(suffix))
+        return hac_fail(err, HAC_INVALID,
+                        "%s: results are not compressed, but the suffix of %.200s says otherwise; choose "
+                        "another name, or say --output-format csv, json or parquet",
+                        command, path);
+    return hac_fail(err, HAC_INVALID,
+                    "%s: %.200s: no %s file can be written; choose a name with .csv, .tsv, .json, .parquet, "
+                    ".arrow or .md, or say --output-format csv",
+                    command, path, suffix + 1);
+}
+
 bool hac_result_form_of_path(const char *path, hac_result_form otherwise, hac_result_form *ret)
 {
     static const struct {
@@ -37,11 +68,9 @@ bool hac_result_form_of_path(const char *path, hac_result_form otherwise, hac_re
                  {".parquet", HAC_FORM_OF_PARQUET}, {".tsv", HAC_FORM_OF_TSV},
                  {".md", HAC_FORM_OF_MARKDOWN},     {".arrow", HAC_FORM_OF_ARROW},
                  {".arrows", HAC_FORM_OF_ARROW},    {".feather", HAC_FORM_OF_ARROW}};
-    static const char *const others[] = {".gz", ".zst"};
     const char *suffix = hac_query_suffix_of(path);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcasecmp(others[i], suffix) == 0)
-            return false;
+    if (is_compressed(suffix) || is_foreign(suffix))
+        return false;
     *ret = otherwise;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcasecmp(known[i].suffix, suffix) == 0)
@@ -79,10 +108,7 @@ hac_status hac_result_form_choose(const hac_args *args, const char *command, hac
     if (hac_args_has(args, HAC_OPT_OUTPUT_FORMAT))
         form = (hac_result_form)hac_args_choice(args, HAC_OPT_OUTPUT_FORMAT);
     else if (path != NULL && !hac_result_form_of_path(path, form, &form))
-        return hac_fail(err, HAC_INVALID,
-                        "%s: results are not compressed, but the suffix of %.200s says otherwise; choose "
-                        "another name, or say --output-format csv, json or parquet",
-                        command, path);
+        return fail_suffix(command, path, err);
     if (hac_args_has(args, HAC_OPT_DETACH) && forms[form].made_here && path == NULL)
         return hac_fail(
             err, HAC_INVALID,

@@ -161,7 +161,12 @@ hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *
 {
     hac_cleanup(hac_job_output_close) hac_job_output outputs = {.result = NULL};
     const bool written = cli->kept == NULL;
-    hac_status status = hac_job_output_check(args, written, err);
+    hac_args read = *args; /* a SQL statement is one word, and names the files that are read */
+    if (request->source.n_paths > 0) {
+        read.words = request->source.paths;
+        read.n_words = request->source.n_paths;
+    }
+    hac_status status = hac_job_output_check(&read, written, err);
     if (status == HAC_OK)
         status = hac_job_output_open(&outputs, args, written && !request->options.job.detach, err);
     if (status == HAC_OK)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text literals beside values of other types: `day >= '2024-01-01'` means a date. */
+#ifndef EXPR_TEXT_LITERALS_H
+#define EXPR_TEXT_LITERALS_H
+
+#include "syntax/parser.h"
+
+/* Replaces text literals among the checked arguments of a comparison, a condition or date_diff by values of
+ * the other arguments' type. `row` is the first row of the function. False: a text is no value of that type;
+ * parser->status has the failure. */
+bool hac_read_text_literals(hac_parser *parser, hac_node *node, const hac_function *row);
+
+/* Casts the arguments of `||` and concat to string where one of `||` is a string. False: out of memory. */
+bool hac_cast_to_texts(hac_parser *parser, hac_node *node);
+
+#endif

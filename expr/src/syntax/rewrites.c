@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rewrites.h"
+
+#include <string.h>
+
+#include "parse_literals.h"
+
+#define call(p, name, at, ...)                                                                               \
+    hac_node_call((p), (name), (at), sizeof((hac_node *[]){__VA_ARGS__}) / sizeof(hac_node *),               \
+                  (hac_node *[]){__VA_ARGS__})
+
+hac_node *hac_rewrite_same(hac_parser *p, size_t at, hac_node *a, hac_node *b)
+{
+    hac_node *equal = call(p, "=", at, a, b);
+    hac_node *nulls = call(p, "and", at, call(p, "is null", at, a), call(p, "is null", at, b));
+    return call(p, "coalesce", at, equal, nulls);
+}
+
+static hac_node *boolean(hac_parser *p, size_t at, bool value)
+{
+    hac_node *node = hac_node_here(p, HAC_NODE_LITERAL, at);
+    if (node != NULL) {
+        node->type.kind = HAC_KIND_BOOL;
+        node->literal.integer = value;
+    }
+    return node;
+}
+
+hac_node *hac_rewrite_is(hac_parser *p, size_t at, hac_node *a, bool value)
+{
+    hac_node *test = value ? a : call(p, "not", at, a);
+    return call(p, "coalesce", at, test, boolean(p, at, false));
+}
+
+static hac_node *text(hac_parser *p, size_t at, const char *bytes, size_t n)
+{
+    hac_node *node = hac_node_here(p, HAC_NODE_LITERAL, at);
+    if (node != NULL) {
+        node->type.kind = HAC_KIND_STRING;
+        node->literal.bytes = bytes;
+        node->literal.n_bytes = n;
+    }
+    return node;
+}
+
+/* Joins all arguments, each with a separator before it, and cuts off the first separator. `concat` leaves
+ * out nulls. */
+hac_node *hac_rewrite_concat_ws(hac_parser *p, size_t at, hac_node *const *args, size_t n)
+{
+    if (n < 2)
+        return hac_parser_fail(p, at, "write concat_ws(separator, a, …)");
+    hac_node **parts = hac_parser_memory(p, n * sizeof *parts);
+    if (parts == NULL)
+        return NULL;
+    for (size_t i = 1; i < n; i++) {
+        hac_node *part = call(p, "concat", at, args[0], args[i]);
+        parts[i - 1] = call(p, "if", at, call(p, "is null", at, args[i]), hac_parse_null(p, at), part);
+    }
+    hac_node *all = hac_node_call(p, "concat", at, n - 1, parts);
+    hac_node *from = call(p, "+", at, call(p, "length", at, args[0]), hac_whole_number(p, at, 1));
+    return call(p, "substr", at, all, from);
+}
+
+/* The characters as a class of a regular expression. Returns its bytes. */
+static size_t class_of(const hac_literal *characters, char *ret)
+{
+    size_t used = 0;
+    ret[used++] = '[';
+    for (size_t i = 0; i < characters->n_bytes; i++) {
+        if (strchr("\\]^-[", characters->bytes[i]) != NULL && characters->bytes[i] != '\0')
+            ret[used++] = '\\';
+        ret[used++] = characters->bytes[i];
+    }
+    ret[used++] = ']';
+    return used;
+}
+
+hac_node *hac_rewrite_trim(hac_parser *p, size_t at, const char *name, hac_node *a, hac_node *characters)
+{
+    if (!hac_node_is_text(characters))
+        return hac_parser_fail(p, at, "%s takes a constant text behind its first argument: %s(a, 'xyz')",
+                               name, name);
+    if (characters->literal.n_bytes == 0)
+        return a;
+    size_t class = 2 * characters->literal.n_bytes + 2, used = 0;
+    char *pattern = hac_parser_memory(p, 2 * class + 8);
+    if (pattern == NULL)
+        return NULL;
+    bool left = name[0] != 'r', right = name[0] != 'l';
+    if (left) {
+        pattern[used++] = '^';
+        used += class_of(&characters->literal, pattern + used);
+        pattern[used++] = '+';
+    }
+    if (left && right)
+        pattern[used++] = '|';
+    if (right) {
+        used += class_of(&characters->literal, pattern + used);
+        memcpy(pattern + used, "+$", 2);
+        used += 2;
+    }
+    return call(p, "regexp_replace", at, a, text(p, at, pattern, used), text(p, at, "", 0),
+                text(p, at, "g", 1));
+}

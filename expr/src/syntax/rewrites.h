@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators and functions that the parser writes out: nodes made of nodes. NULL: parser->status has the
+ * failure. */
+#ifndef EXPR_REWRITES_H
+#define EXPR_REWRITES_H
+
+#include "parse_tokens.h"
+
+/* `a is not distinct from b`, a comparison that is never null: nulls are equal to each other. */
+hac_node *hac_rewrite_same(hac_parser *p, size_t at, hac_node *a, hac_node *b);
+/* `a is true`, `a is false`: never null. */
+hac_node *hac_rewrite_is(hac_parser *p, size_t at, hac_node *a, bool value);
+/* concat_ws(separator, a, …); n counts the separator. It stands between the arguments that are not null. */
+hac_node *hac_rewrite_concat_ws(hac_parser *p, size_t at, hac_node *const *args, size_t n);
+/* trim(a, 'xy'), ltrim and rtrim: removes the characters, which are a constant, from the ends. */
+hac_node *hac_rewrite_trim(hac_parser *p, size_t at, const char *name, hac_node *a, hac_node *characters);
+
+#endif

@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What somebody who knows DuckDB types into `hacctl query`: expressions, aggregates and statements over one table. Each gives
+DuckDB's answer, or is refused by a name, with what to write instead."""
+import datetime
+import json
+import random
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import duck  # noqa: E402
+from machine import ONE_DEVICE, SharedMachineTest, main  # noqa: E402
+from sql_test import same  # noqa: E402
+
+ROWS = 700
+MANY = 90  # so that devices take part
+TABLE = "id BIGINT, day DATE, ts TIMESTAMP, city VARCHAR, qty BIGINT, price DOUBLE, paid BOOLEAN, Region VARCHAR"
+
+# Of each row. A pair: what hac takes, and what DuckDB takes.
+EXPRESSIONS = """
+day >= '2024-06-01'
+'2024-06-01' <= day
+day = '2024-06-01 00:00:00'
+day BETWEEN '2024-03-01' AND '2024-06-30'
+day NOT BETWEEN '2024-03-01' AND '2024-06-30'
+day IN ('2024-01-05', '2024-02-06', '2024-03-07')
+day NOT IN ('2024-01-05', '2024-02-06')
+day <> '2024-01-05'
+ts < '2024-06-01 10:00'
+ts >= '2024-06-01'
+ts BETWEEN '2024-02-01' AND '2024-05-01T12:30:00'
+qty = '3'
+qty IN ('3', '17')
+price > '100.5'
+price < '1e3'
+paid = 'true'
+paid <> 'f'
+coalesce(day, '2000-01-01')
+greatest(day, '2024-06-01')
+least(ts, '2024-06-01')
+nullif(day, '2024-01-05')
+CASE WHEN paid THEN day ELSE '1999-12-31' END
+CASE day WHEN '2024-01-05' THEN 'a' ELSE 'b' END
+date_diff('day', day, '2024-12-31')
+datediff('month', day, DATE '2024-12-31')
+date_diff('days', ts, TIMESTAMP '2024-12-31 00:00:00')
+date_diff('Hour', ts, '2024-12-31 00:00:00')
+extract(year FROM day)
+EXTRACT(MONTH FROM ts)
+extract('day' from day)
+extract(dow FROM day)
+extract(isodow FROM day)
+extract(doy FROM ts)
+extract(week FROM day)
+extract(quarter FROM day)
+extract(hour FROM ts)
+extract(minutes FROM ts)
+extract(second FROM ts)
+extract(epoch FROM ts)
+date_part('year', day)
+date_part('microseconds', ts)
+date_part('millisecond', ts)
+datepart('isoyear', day)
+date_part('decade', day) + date_part('century', day)
+date_trunc('month', day) = '2024-03-01'
+datetrunc('day', ts) > '2024-03-01'
+date_trunc('Hours', ts)
+dayname(day)
+dayname(ts) || ', ' || monthname(ts)
+monthname(day)
+last_day(day)
+last_day(ts)
+dayofweek(day)
+weekday(ts)
+isodow(day)
+dayofmonth(day) + dayofyear(day)
+weekofyear(day)
+yearweek(day)
+isoyear(day)
+epoch(day)
+epoch_ns(ts)
+make_date(2024, qty, 3)
+day + 3
+day - DATE '2024-01-01'
+day + INTERVAL 1 MONTH
+day - INTERVAL '2 days'
+ts + INTERVAL '1 hour'
+ts::DATE
+DATE '2024-02-29' < day
+TIMESTAMP '2024-02-29 12:00:00' < ts
+'2024-02-29'::DATE < day
+CAST('2024-02-29 12:00:00' AS TIMESTAMP) < ts
+strftime(day, '%Y-%m')
+position('e' IN city)
+position('o' IN lower(city))
+instr(city, 'r')
+strpos(city, 'n')
+substring(city FROM 2 FOR 3)
+substring(city FROM 2)
+substring(city FOR 2)
+substring(city, 2, 3)
+substr(city, -3)
+substr(city, -3, 2)
+substr(city, 0, 2)
+substr(city, 3, -2)
+substr(city, qty - 4)
+substr(city, qty - 4, qty - 2)
+substr(city, -9, 6)
+trim(both 'Bn' FROM city)
+trim(leading 'O' FROM city)
+trim(trailing FROM city || '  ')
+trim('ns' FROM city)
+trim(city, 'B')
+ltrim(city, 'NewP')
+rtrim(city, 'k o')
+trim('[' || city || ']^-', '^-[]')
+ltrim(city, '')
+upper(city) || lower(city)
+ucase(city) = upper(city) AND lcase(city) = lower(city)
+length(city) + len(city) + strlen(city) + char_length(city)
+reverse(city)
+repeat(city, 2)
+repeat('ab', qty)
+repeat(city, -1)
+left(city, 2) || right(city, 2)
+lpad(city, 8, '.')
+replace(city, 'o', '0')
+concat(city, qty, day, NULL, paid)
+concat('a', 1)
+city || qty
+qty || '/' || id
+concat_ws('-', city, qty, day)
+concat_ws(', ', NULL, city)
+concat_ws(city, 'a', NULL, qty)
+split_part(city, ' ', 2)
+starts_with(city, 'B')
+prefix(city, 'B') AND suffix(city, 'n')
+contains(city, 'or')
+regexp_matches(city, '^[A-P]')
+regexp_replace(city, '[aeiou]', '_', 'g')
+city LIKE 'B%' OR city ILIKE 'o%'
+city NOT LIKE 'B%'
+city NOT ILIKE 'b%'
+city NOT IN ('Bern', 'Oslo')
+city == 'Bern'
+city != 'Bern' AND city <> 'Oslo'
+qty IS DISTINCT FROM 3
+qty IS NOT DISTINCT FROM NULL
+city IS NOT DISTINCT FROM nullif(city, 'Oslo')
+(qty > 2) IS TRUE
+(qty > 2) IS NOT TRUE
+(qty > 2) IS FALSE
+(qty > 2) IS NOT FALSE
+(qty > 2) IS UNKNOWN
+qty ISNULL OR city NOTNULL
+NOT qty IN (1, 2)
+ifnull(qty, 0)
+coalesce(qty, 0)
+if(paid, 1, 2)
+nullif(qty, 3)
+sign(qty - 3)
+sign(price - 100)
+abs(qty - 5)
+power(qty, 2)
+qty ^ 2
+2 ** qty * 3
+-2 ^ 2
+mod(id, 7)
+id % 7
+id // 7
+id / 7
+ceil(price) + ceiling(price) + floor(price)
+round(price)
+round(price, 1)
+trunc(price)
+sqrt(price)
+cbrt(price)
+cbrt(-8)
+ln(price) + log10(price) + log2(price) + exp(qty)
+degrees(qty) + radians(qty)
+sin(qty) + cos(qty) + tan(qty) + cot(qty) + atan2(qty, 2) + pi()
+isnan(price) OR isinf(price)
+isfinite(price)
+greatest(qty, 3) + least(qty, 3)
+xor(qty, 5) + bit_count(qty)
+qty & 3 | 4
+id << 2
+id::VARCHAR || 'x'
+id::INTEGER + qty::SMALLINT
+price::INTEGER
+qty::DOUBLE / 3
+CAST(qty AS TEXT)
+TRY_CAST(city AS INTEGER)
+ID
+"CITY"
+Id + QTY
+region
+REGION || City
+CASE WHEN qty > 2 THEN 'many' WHEN qty > 1 THEN 'two' ELSE 'few' END
+CASE qty WHEN 1 THEN 'one' END
+""".strip().splitlines()
+
+AGGREGATES = """
+count(*)
+count_star()
+count(qty)
+count(DISTINCT qty)
+approx_count_distinct(qty)
+count_if(qty > 2)
+countif(paid)
+count_if(qty > 2) FILTER (WHERE paid)
+count(*) FILTER (WHERE day >= '2024-06-01')
+sum(qty)
+sum(price)
+avg(price)
+mean(qty)
+min(day)
+max(ts)
+max(day) > '2024-03-01'
+bool_and(paid)
+bool_or(paid)
+bool_and(qty > 0)
+median(price)
+quantile_cont(price, 0.25)
+stddev(price)
+stddev_pop(price)
+stddev_samp(price)
+variance(price)
+var_pop(price)
+var_samp(price)
+corr(price, qty)
+covar_pop(price, qty)
+covar_samp(price, qty)
+regr_slope(price, qty)
+regr_intercept(price, qty)
+regr_r2(price, qty)
+arg_max(id, price)
+max_by(id, price)
+max_by(paid, price)
+argmax(day, id)
+argmin(id, price)
+min_by(day, price)
+geomean(price)
+sum(CASE WHEN paid THEN 1 ELSE 0 END)
+sum(price) / count(*)
+max(price) - min(price)
+round(avg(price), 2)
+concat('n=', count(*))
+""".strip().splitlines()
+
+STATEMENTS = """
+SELECT 1 AS one, count(*) AS n FROM 't.csv'
+SELECT 'x' AS x, count(*) AS n FROM 't.csv' GROUP BY x
+SELECT 'x' AS x, city, count(*) AS n FROM 't.csv' GROUP BY ALL ORDER BY ALL
+SELECT count(*) AS n FROM 't.csv' GROUP BY 'x'
+SELECT 'x' AS x, 2 AS two, city FROM 't.csv' GROUP BY 1, 2, 3 ORDER BY 3
+SELECT count(*) AS n FROM 't.csv' WHERE id < 0 GROUP BY 'x'
+SELECT DATE '2024-01-01' AS d, 1.5 AS x, NULL::INTEGER AS z, true AS t, sum(qty) AS s FROM 't.csv'
+SELECT City, count(*) AS N FROM 't.csv' GROUP BY CITY ORDER BY n DESC, city
+SELECT * EXCLUDE (REGION, Paid) FROM 't.csv' ORDER BY ID LIMIT 3
+SELECT id AS Number FROM 't.csv' WHERE number < 5 ORDER BY NUMBER DESC
+SELECT city, sum(qty) AS Total FROM 't.csv' GROUP BY city HAVING total > 10 ORDER BY TOTAL, city
+WITH t AS (SELECT ID AS Key, city FROM 't.csv' WHERE Id < 9) SELECT KEY, City FROM t WHERE key > 2 ORDER BY kEY
+SELECT count(*) AS n FROM 't.csv' WHERE day >= '2024-02-01' AND day < '2024-03-01'
+SELECT id FROM 't.csv' WHERE ts > '2024-11-30 12:00' ORDER BY id LIMIT 9
+SELECT dayname(day) AS d, count(*) AS n FROM 't.csv' GROUP BY d ORDER BY n DESC, d
+SELECT monthname(day) AS m, extract(month FROM day) AS k, sum(price) AS s FROM 't.csv' GROUP BY ALL ORDER BY k
+SELECT extract(dow FROM day) AS d, count(*) AS n FROM 't.csv' GROUP BY 1 ORDER BY 1
+SELECT date_trunc('month', day)::DATE AS m, count(*) AS n FROM 't.csv' WHERE m >= '2024-06-01' GROUP BY m ORDER BY m
+SELECT city FROM 't.csv' GROUP BY city HAVING max(day) > '2024-12-30' ORDER BY city
+SELECT city, count_if(paid) AS n FROM 't.csv' GROUP BY city HAVING count_if(paid) > 5 ORDER BY count_if(paid) DESC, city
+SELECT city, any_value(city) AS c, bool_or(paid) AS p FROM 't.csv' GROUP BY city ORDER BY mean(price)
+SELECT DISTINCT substring(city FROM 1 FOR 1) AS c FROM 't.csv' ORDER BY c
+SELECT count(*) AS n FROM 'nothing.csv' GROUP BY 'x'
+SELECT 1 AS one, count(*) AS n FROM 'nothing.csv'
+""".strip().splitlines()
+
+# On the host's columns and on a device's vectors.
+ENGINES = (
+    "SELECT dow(day) % 7 AS d, count(*) AS n, sum(sign(qty - 3)) AS s, count_if(paid) AS p FROM 'big.csv' "
+    "WHERE day >= '2024-02-01' AND day NOT IN ('2024-03-01', '2024-04-01') GROUP BY d ORDER BY d",
+    "SELECT extract(month FROM ts) AS m, count(*) FILTER (WHERE paid IS NOT TRUE) AS n, bool_and(qty > 0) AS b, max(ts) AS t "
+    "FROM 'big.csv' WHERE ts BETWEEN '2024-02-01' AND '2024-11-30 12:00' GROUP BY m ORDER BY m",
+    "SELECT sign(price - 500) AS s, (qty IS NOT DISTINCT FROM 3) AS q, sum(mod(id, 7)) AS m FROM 'big.csv' "
+    "WHERE qty >= '2' OR qty IS NULL GROUP BY ALL ORDER BY ALL",
+    "SELECT last_day(day) AS l, isoyear(day) AS i, 1 AS one, sum(id) AS s FROM 'big.csv' GROUP BY ALL ORDER BY ALL",
+)
+
+# What is not there, and what the message says.
+REFUSED = (
+    ("day > 'yesterday'", "'yesterday' is not of type date, as 'day' is"),
+    ("day = '2024-13-01'", "'2024-13-01' is not of type date"),
+    ("day = '2024-01-01 10:00'", "'2024-01-01 10:00' is not of type date"),
+    ("day IN ('2024-01-01', 'x')", "'x' is not of type date"),
+    ("day BETWEEN '2024-01-01' AND ''", "'' is not of type date"),
+    ("ts < '2024-01'", "'2024-01' is not of type timestamp"),
+    ("qty = '5.4'", "a number is written without quotes"),
+    ("qty > 'many'", "'many' is not of type i64, as 'qty' is"),
+    ("qty > '99999999999999999999999999999999999999999'", "is not of type i64"),
+    ("paid = 'maybe'", "a bool is true or false"),
+    ("coalesce(day, 'none')", "'none' is not of type date"),
+    ("city > 5", "string cannot be compared with i64"),
+    ("extract(fortnight FROM day)", "there is no part 'fortnight' of a time; there are year"),
+    ("extract(year day)", "as in extract(year from a)"),
+    ("date_part(city, day)", "write date_part('year', a), or year(a)"),
+    ("trim(city, region)", "trim takes a constant text"),
+    ("concat_ws(',')", "write concat_ws(separator, a, …)"),
+    ("string_agg(city, ',')", "string_list(a)"),
+    ("list(city)", "string_list(a)"),
+    ("array_agg(city)", "string_list(a)"),
+    ("group_concat(city)", "string_list(a)"),
+    ("log(price)", "ln(a), log2(a) or log10(a)"),
+    ("now()", "there is no current time"),
+    ("today()", "there is no current time"),
+    ("random()", "hash(a)"),
+    ("product(qty)", "exp(sum(ln(a)))"),
+    ("quantile_disc(qty, 0.5)", "quantile(a, share)"),
+    ("bit_and(qty)", "a & b"),
+    ("format('{}', qty)", "concat(a, b)"),
+    ("printf('%d', qty)", "concat(a, b)"),
+    ("regexp_full_match(city, 'B')", "'^(pattern)$'"),
+    ("regexp_extract_all(city, 'B')", "regexp_extract"),
+    ("string_split(city, ' ')", "split_part"),
+    ("age(day)", "date_diff"),
+    ("to_timestamp(id)", "make_timestamp"),
+    ("epoch_ms(id)", "make_timestamp(ms * 1000)"),
+    ("time_bucket(INTERVAL '1 day', ts)", "an interval stands behind"),
+    ("median(city)", "takes (integer)"),
+    ("row_number()", "there are no window functions"),
+    ("sum(DISTINCT qty)", "only count takes distinct"),
+    ("mean(DISTINCT qty)", "only count takes distinct"),
+    ("upper(city) FILTER (WHERE paid)", "only aggregates take 'filter'"),
+    ("make_date(2024, 1, 1) FILTER (WHERE paid)", "only aggregates take 'filter'"),
+    ("nope(qty)", "unknown function 'nope'"),
+    ("CITYY", "(did you mean city?)"),
+)
+
+
+@unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
+class Words(SharedMachineTest):
+    profile = ONE_DEVICE
+
+    def setUp(self):
+        super().setUp()
+        dice = random.Random(11)
+        self.duck = duck.connect()
+        self.duck.execute("SET default_null_order = 'nulls_last'")
+        lines = ["id,day,ts,city,qty,price,paid,Region"]
+        for i in range(ROWS):
+            at = datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=dice.randrange(366 * 86400), microseconds=dice.choice((0, 0, 250000)))
+            city = dice.choice(("Bern", "Oslo", "Paris", "New York", "bern", "Zoë"))
+            lines.append(f"{i},{dice.choice((at.date(), at.date(), ''))},{at},{city},{dice.choice((1, 2, 3, 7, ''))},"
+                         f"{dice.randrange(100, 99999) / 64},{dice.choice(('true', 'false', ''))},{dice.choice(('N', 'S'))}")
+        Path(self.m.path("t.csv")).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        Path(self.m.path("nothing.csv")).write_text(lines[0] + "\n", encoding="utf-8")
+        self.duck.execute(f"SET file_search_path = '{self.m.work}'")
+        for name in ("t", "nothing"):
+            self.duck.execute(f"CREATE TABLE {name} ({TABLE})")
+            self.duck.execute(f"INSERT INTO {name} SELECT * FROM read_csv('{name}.csv', header = true, all_varchar = true)")
+
+    def ask(self, statement, *options):
+        return duck.read_csv(self.m.good("query", statement, *options).decode())[1:]
+
+    def wanted(self, statement):
+        return self.duck.execute(statement.replace("'t.csv'", "t").replace("'nothing.csv'", "nothing")).fetchall()
+
+    def check(self, names, got, wanted):
+        self.assertEqual(len(got), len(wanted))
+        for a, b in zip(got, wanted):
+            self.assertEqual(len(a), len(b))
+            for name, x, y in zip(names, a, b):
+                self.assertTrue(same(x, y), f"{name}: {x} and not {y}, of {a}")
+
+    def test_expressions(self):
+        for at in range(0, len(EXPRESSIONS), 60):
+            some = EXPRESSIONS[at:at + 60]
+            items = ", ".join(f"{e} AS x{i}" for i, e in enumerate(some))
+            statement = f"SELECT id, {items} FROM 't.csv' ORDER BY id"
+            self.check(["id"] + some, self.ask(statement), self.wanted(statement))
+
+    def test_aggregates(self):
+        items = ", ".join(f"{e} AS x{i}" for i, e in enumerate(AGGREGATES))
+        for keys in ("", "city"):
+            key, group = (f"{keys}, ", f" GROUP BY {keys} ORDER BY {keys}") if keys else ("", "")
+            statement = f"SELECT {key}{items} FROM 't.csv'{group}"
+            self.check([keys] * bool(keys) + AGGREGATES, self.ask(statement), self.wanted(statement))
+
+    def test_statements(self):
+        for statement in STATEMENTS:
+            with self.subTest(statement):
+                self.check([statement] * 99, self.ask(statement), self.wanted(statement))
+
+    def test_engines(self):
+        text = Path(self.m.path("t.csv")).read_text(encoding="utf-8").splitlines(keepends=True)
+        Path(self.m.path("big.csv")).write_text(text[0] + "".join(text[1:]) * MANY, encoding="utf-8")
+        self.duck.execute(f"CREATE TABLE big AS SELECT t.* FROM t, range({MANY})")
+        for statement in ENGINES:
+            for engine in ("host", "device"):
+                with self.subTest(statement, engine=engine):
+                    wanted = self.wanted(statement.replace("dow(day) % 7", "dayofweek(day)").replace("'big.csv'", "big"))
+                    self.check([statement] * 9, self.ask(statement, "--engine", engine), wanted)
+
+    def test_command_line(self):
+        """Options and files around a statement."""
+        rows = self.m.good("query", "SELECT id, city FROM 't.csv' WHERE id < 2 ORDER BY id", "--json")
+        self.assertEqual([sorted(json.loads(line)) for line in rows.splitlines()], [["city", "id"]] * 2)
+        self.assertEqual(self.m.good("query", "SELECT count(*) AS n FROM 't.csv'", "--json", "--output-format", "csv"), b"n\n700\n")
+        for statement in ("SELECT count(*) FROM 't.csv'", "WITH t AS (FROM 't.csv') SELECT count(*) FROM t"):
+            for option in ("--receipt", "--trace"):
+                self.m.bad(2, "query", statement, option, "t.csv", says=f"{option} names the input t.csv, which it would overwrite")
+        self.m.good("query", "SELECT count(*) FROM 't.csv'", "--receipt", "receipt.json")
+        for name in ("out.xlsx", "out.XLS", "out.orc", "out.sqlite"):
+            self.m.bad(2, "query", "t.csv", "-o", name, says=f"{name}: no {name[4:]} file can be written; choose a name with .csv")
+            self.assertFalse(Path(self.m.path(name)).exists())
+        self.m.good("query", "t.csv", "-o", "out.xlsx", "--output-format", "csv")
+        self.m.bad(2, "sort", "-", "--key", "id", says="say --input-format csv or parquet")
+
+    def test_names_in_two_cases(self):
+        Path(self.m.path("two.csv")).write_text("id,ID,x\n1,2,3\n")
+        self.assertEqual(self.m.good("query", "SELECT id, ID, X FROM 'two.csv'"), b"id,ID,x\n1,2,3\n")
+        self.m.bad(2, "query", "SELECT Id FROM 'two.csv'", says="unknown column 'Id'; there are: id, ID, x")
+        self.m.bad(2, "query", "SELECT * EXCLUDE (iD) FROM 'two.csv'", says="unknown column 'iD'")
+        Path(self.m.path("two.jsonl")).write_text('{"Key": 1, "value": "a"}\n{"Key": 2, "value": "b"}\n')
+        self.assertEqual(self.m.good("query", "SELECT key, VALUE FROM 'two.jsonl' WHERE KEY > 1"), b"Key,value\n2,b\n")
+        with open(self.m.path("wide.csv"), "w", encoding="ascii") as file:
+            file.write(",".join(f"c{i}" for i in range(400)) + "\n" + ",".join(map(str, range(400))) + "\n")
+        self.assertEqual(self.m.good("query", "SELECT C399 + C1 AS s FROM 'wide.csv'"), b"s\n400\n")
+
+    def test_refused(self):
+        for expression, says in REFUSED:
+            with self.subTest(expression):
+                said = self.m.bad(2, "query", f"SELECT {expression} AS x FROM 't.csv'", says=says)
+                self.assertTrue(said.startswith("hacctl: SQL: character "), said)
+
+
+if __name__ == "__main__":
+    main()
