@@ -6,6 +6,7 @@
 #include "codelet/threads.h"
 #include "finish_internal.h"
 #include "limit_by.h"
+#include "limit_by_few.h"
 #include "row_runs.h"
 
 /* A thread does not pay for fewer rows. */
@@ -105,6 +106,20 @@ static void drop_front(uint64_t *order, uint64_t *n, uint64_t offset)
         memmove(order, order + front, *n * sizeof *order);
 }
 
+/* There are *n rows to be put in order; those that limit_by leaves remain. */
+static hac_status order_all_rows(const hac_query *query, const hac_rows_reader *rows, uint64_t *order,
+                                 uint64_t *n, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (query->n_order == 0)
+        number_rows(rows, *n, order);
+    else if (*n != 0)
+        status = order_rows(query, rows, order, *n, err);
+    if (status == HAC_OK && query->n_limit_by > 0)
+        status = hac_limit_by(query, rows, order_rows, order, *n, n, err);
+    return status;
+}
+
 hac_status hac_finish_order(const hac_query *query, const hac_rows_reader *rows, uint64_t **ret,
                             uint64_t *ret_n, uint64_t *ret_passed, hac_error *err)
 {
@@ -113,14 +128,13 @@ hac_status hac_finish_order(const hac_query *query, const hac_rows_reader *rows,
     if (order == NULL)
         return hac_fail_no_memory(err);
     hac_status status = HAC_OK;
-    if (query->n_order == 0)
-        number_rows(rows, n, order);
-    else if (n != 0)
-        status = order_rows(query, rows, order, n, err);
-    if (status == HAC_OK && query->n_limit_by > 0) {
-        status = hac_limit_by(query, rows, order_rows, order, n, &n, err);
+    bool done = false;
+    if (query->n_limit_by > 0)
+        status = hac_limit_by_few(query, rows, order, &n, &done, err);
+    if (status == HAC_OK && !done)
+        status = order_all_rows(query, rows, order, &n, err);
+    if (query->n_limit_by > 0)
         n = n < query->limit_after ? n : query->limit_after;
-    }
     if (status != HAC_OK)
         return status;
     *ret_passed = n;

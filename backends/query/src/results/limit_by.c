@@ -33,7 +33,7 @@ static bool same_value(const hac_rows_reader *rows, size_t column, uint64_t a, u
     return state != HAC_ROW_OK || hac_row_compare_values(rows->repr[column], x, y) == 0;
 }
 
-static bool alike(const hac_query *query, const hac_rows_reader *rows, uint64_t a, uint64_t b)
+bool hac_limit_by_alike(const hac_query *query, const hac_rows_reader *rows, uint64_t a, uint64_t b)
 {
     for (size_t i = 0; i < query->n_limit_by; i++)
         if (!same_value(rows, query->limit_by[i], a, b))
@@ -47,7 +47,7 @@ static void mark_first(const hac_query *query, const hac_rows_reader *rows, cons
 {
     uint64_t seen = 0;
     for (uint64_t i = 0; i < n; i++) {
-        seen = i > 0 && alike(query, rows, grouped[i - 1], grouped[i]) ? seen + 1 : 0;
+        seen = i > 0 && hac_limit_by_alike(query, rows, grouped[i - 1], grouped[i]) ? seen + 1 : 0;
         if (seen < query->limit_each)
             marks[grouped[i] / 8] |= (uint8_t)(1u << (grouped[i] % 8));
     }

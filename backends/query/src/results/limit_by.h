@@ -19,4 +19,7 @@ HAC_MUST_USE hac_status hac_limit_by(const hac_query *query, const hac_rows_read
                                      hac_order_all order_all, uint64_t *order, uint64_t n, uint64_t *ret_n,
                                      hac_error *err);
 
+/* Whether rows have equal values, or are both null, in all columns of limit_by. */
+bool hac_limit_by_alike(const hac_query *query, const hac_rows_reader *rows, uint64_t a, uint64_t b);
+
 #endif

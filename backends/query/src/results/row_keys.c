@@ -239,7 +239,7 @@ size_t hac_row_keys_before(const hac_row_keys *keys, const hac_column *column, s
 
 /* ---- comparing in full ---- */
 
-static uint64_t order_word(hac_repr repr, const uint64_t words[2])
+uint64_t hac_row_order_word(hac_repr repr, const uint64_t words[2])
 {
     double f64;
     float f32;
@@ -267,7 +267,7 @@ int hac_row_compare_values(hac_repr repr, const uint64_t a[2], const uint64_t b[
             memcmp((const void *)(uintptr_t)a[0], (const void *)(uintptr_t)b[0], a[1] < b[1] ? a[1] : b[1]);
         return order != 0 ? order : (a[1] > b[1]) - (a[1] < b[1]);
     }
-    uint64_t x = order_word(repr, a), y = order_word(repr, b);
+    uint64_t x = hac_row_order_word(repr, a), y = hac_row_order_word(repr, b);
     if (x == y && repr == HAC_REPR_I128)
         return (a[0] > b[0]) - (a[0] < b[0]);
     return (x > y) - (x < y);

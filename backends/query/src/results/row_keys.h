@@ -53,6 +53,10 @@ void hac_row_keys_of_block(const hac_row_keys *keys, size_t block, hac_row_entry
 size_t hac_row_keys_before(const hac_row_keys *keys, const hac_column *column, size_t rows,
                            const hac_row_entry *last, uint16_t *ret);
 
+/* A value of the form of hac_rows_value that is neither null nor a string, as a word of its order; of an
+ * I128, only the upper word. Equal values have equal words. */
+uint64_t hac_row_order_word(hac_repr repr, const uint64_t words[2]);
+
 /* Compares two values of the form of hac_rows_value that are not null, as order by does: -1, 0 or 1. */
 int hac_row_compare_values(hac_repr repr, const uint64_t a[2], const uint64_t b[2]);
 
