@@ -11,6 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/memfd.h"
+#include "codelet/progress.h"
 #include "modes.h"
 #include "sandbox.h"
 #include "setup.h"
@@ -43,6 +45,16 @@ static hac_status copy_setup(const Hac__Executor__Setup *setup, Hac__Executor__S
     return HAC_OK;
 }
 
+/* The mapping stays for the life of the process. Without it hacd takes long tasks for hung ones. */
+static void count_steps(int fd)
+{
+    void *counter;
+    hac_autoclose int owned = fd;
+    if (hac_memfd_check(owned, sizeof(uint64_t), NULL) == HAC_OK &&
+        hac_memfd_map(owned, sizeof(uint64_t), true, &counter, NULL) == HAC_OK)
+        hac_progress_count_in(counter);
+}
+
 static hac_status receive_setup(hac_parent *parent, Hac__Executor__Setup **ret, hac_error *err)
 {
     Hac__Executor__Command *command;
@@ -50,6 +62,8 @@ static hac_status receive_setup(hac_parent *parent, Hac__Executor__Setup **ret, 
     hac_status status = hac_parent_receive(parent, &command, &frame, err);
     if (status != HAC_OK)
         return status;
+    if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_SETUP && command->setup->counts_steps)
+        count_steps(hac_frame_take_fd(&frame, 0));
     hac_frame_clear(&frame);
     if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN)
         return hac_fail(err, HAC_NOT_FOUND, "hacd asked this process to exit");

@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "base/io_layout.h"
+#include "codelet/progress.h"
 
 /* Blocks of this size stay in a core's cache (256 KiB and 1 MiB measured alike). */
 #define BLOCK_BYTES (UINT64_C(1) << 19)
@@ -78,6 +79,7 @@ hac_status hac_io_read_run(hac_device *device, const hac_task *task, hac_task_re
         if (n == 0)
             return fail_truncated(task, start + done, err);
         done += (uint64_t)n;
+        hac_progress_step();
     }
     result->values[0] = done;
     result->n_values = 1;

@@ -90,7 +90,8 @@ hac_status hac_command_validate(const Hac__Executor__Command *command, size_t n_
 {
     bool carries = command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD ||
                    command->what_case == HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD ||
-                   (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUILD && command->build->image);
+                   (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUILD && command->build->image) ||
+                   (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_SETUP && command->setup->counts_steps);
     bool has_one = command->what_case != HAC__EXECUTOR__COMMAND__WHAT__NOT_SET;
     hac_status status = hac_validate_fd_count(n_fds, carries ? 1 : 0, err);
     if (status == HAC_OK)

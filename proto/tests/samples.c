@@ -589,6 +589,13 @@ static size_t command_runs(hac_sample_executor *e)
     return 0;
 }
 
+static size_t command_setup_steps(hac_sample_executor *e)
+{
+    e->setup.counts_steps = true;
+    command_setup(e);
+    return 1;
+}
+
 static size_t command_build_image(hac_sample_executor *e)
 {
     e->build.image = true;
@@ -663,6 +670,7 @@ static const struct {
                 S(command, runs),
                 S(command, build),
                 S(command, build_image),
+                S(command, setup_steps),
                 S(command, ping),
                 S(command, shutdown)},
   reports[] = {S(report, probe),     S(report, ready), S(report, done), S(report, dones), S(report, built),

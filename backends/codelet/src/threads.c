@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "codelet/progress.h"
 
 /* Time to spin: waking a thread takes about 50 µs, more in a virtual machine. If calls follow each other
  * quickly, as in the rounds of a loop, spinning longer pays. */
@@ -113,6 +114,7 @@ static void run_share(pool *p, share *s, unsigned worker)
         hac_status status = p->work(p->context, item, worker, &err);
         if (status != HAC_OK)
             note_failure(p, item, status, &err);
+        hac_progress_step();
     }
 }
 

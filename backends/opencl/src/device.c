@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "cl_error.h"
+#include "codelet/progress.h"
 #include "device_internal.h"
 
 #define WINDOW_ALIGNMENT 64 /* with less, PoCL's kernels crash without an error */
@@ -403,6 +404,7 @@ hac_status hac_device_launch(hac_device *device, cl_kernel kernel, uint64_t grou
     cl_int code =
         clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global_size, &local_size, 0, NULL, NULL);
     device->launches += code == CL_SUCCESS;
+    hac_progress_step();
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueNDRangeKernel");
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelet/progress.h"
 #include "expr/group_layout.h"
 #include "expr/query_facts.h"
 #include "query/codelets.h"
@@ -297,6 +298,7 @@ hac_status hac_chunk_rows_next(hac_chunk_rows *r, size_t *ret_n, hac_error *err)
             return status;
         r->read += batch.rows;
         r->batches++;
+        hac_progress_step();
         r->largest = batch.rows > r->largest ? batch.rows : r->largest;
         filtered = r->filter != NULL && !hac_source_filtered(r->source);
         if (filtered)

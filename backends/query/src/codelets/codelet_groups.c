@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codelet/hash.h"
+#include "codelet/progress.h"
 #include "codelet/threads.h"
 #include "distinct_finish.h"
 #include "query/codelets.h"
@@ -118,9 +119,11 @@ static hac_status merge_all(groups_job *j, groups_worker *w, uint64_t partition,
         status =
             hac_group_table_merge(w->table, HAC_PARTIAL_CARRY | (t->generation - UINT64_C(1)),
                                   j->carry.data + partition * t->carry, t->carry, (uint32_t)partition, err);
-    for (uint64_t c = 0; status == HAC_OK && c < t->chunks; c++)
+    for (uint64_t c = 0; status == HAC_OK && c < t->chunks; c++) {
         status = hac_group_table_merge(w->table, c, j->partials.data + c * t->region, t->region,
                                        (uint32_t)partition, err);
+        hac_progress_step();
+    }
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "codelet/progress.h"
 
 /* The outputs of `counts` that are not keys, for a batch of pairs. */
 typedef struct pair_sums {
@@ -64,6 +65,7 @@ hac_status hac_distinct_counts_add(const hac_distinct_query *distinct, hac_group
         status = hac_group_table_pairs(pairs, first, n, columns, err);
         if (status == HAC_OK)
             status = add_batch(distinct, counts, columns, s, n, err);
+        hac_progress_step();
     }
     return status;
 }

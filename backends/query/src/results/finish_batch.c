@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "codelet/progress.h"
 #include "finish_internal.h"
 
 /* Rows of an order lie anywhere in memory. Each column's values are therefore taken in steps over all rows of
@@ -146,6 +147,7 @@ hac_status hac_ordered_for_batches(const hac_ordered_rows *rows, hac_batch_work 
         status = hac_ordered_batch_fill(rows, i, n, batch, err);
         if (status == HAC_OK)
             status = work(context, batch->columns, n, err);
+        hac_progress_step();
     }
     if (batch != NULL)
         hac_ordered_batch_clear(batch);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelet/progress.h"
 #include "expr/distinct_query.h"
 #include "sources/query_machine.h"
 
@@ -165,6 +166,7 @@ hac_status hac_group_rows_add(hac_group_rows *e, hac_group_table *table, hac_row
          first += HAC_BATCH_ROWS) {
         size_t n = groups - first < HAC_BATCH_ROWS ? (size_t)(groups - first) : HAC_BATCH_ROWS;
         status = add_batch(e, table, first, n, max - writer->rows, writer, err);
+        hac_progress_step();
     }
     return status;
 }
