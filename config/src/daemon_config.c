@@ -426,15 +426,15 @@ static const hac_key keys[] = {
      .min = "2",
      .max = "100000",
      .fallback = "20",
-     .help = "Multiple of a task's predicted time after which the task counts as hung and its executor is "
-             "killed"},
+     .help = "A task that shows no progress for this multiple of its predicted time counts as hung, and its "
+             "executor is killed"},
     {.path = "task_deadline_minimum",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(task_deadline_minimum),
      .min = "100ms",
      .max = "8760h",
      .fallback = "10s",
-     .help = "Minimum time before a task counts as hung"},
+     .help = "Minimum time without progress before a task counts as hung"},
     {.path = "build_deadline",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(build_deadline),

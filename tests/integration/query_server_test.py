@@ -9,16 +9,23 @@ import os
 import random
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import LIBEXEC, ONE_DEVICE, TWO_DEVICES, Machine, eventually, main  # noqa: E402
+from machine import HACCTL, LIBEXEC, ONE_DEVICE, TWO_DEVICES, Machine, eventually, main  # noqa: E402
 
 FAKE = Path(__file__).resolve().parent.parent / "support" / "fake_executor.py"
 AGGREGATES, QUOTES = 1, 8
+# codelet, flags of a query that has it, bytes of its input
+TASKS = [("query.whole", AGGREGATES, 1000), ("query.quotes", AGGREGATES | QUOTES, 3 << 20), ("query.aggregate", AGGREGATES, 3 << 20),
+         ("query.merge", AGGREGATES, 3 << 20), ("query.finish", AGGREGATES, 3 << 20), ("query.rows", 0, 3 << 20),
+         ("query.gather", 0, 3 << 20)]
 
 
 @functools.lru_cache(maxsize=64)  # most tests ask for the same bytes
@@ -215,6 +222,76 @@ class Query(unittest.TestCase):
                                r"simplify the query, or raise task_deadline_minimum in hacd\.yaml")
         self.assertNotIn("the next one starts in", machine.log())
         self.query(machine, self.put(machine, self.data[:100000]))  # well within 3 s, on a busy machine too
+
+    def test_progress(self):
+        """Tasks of far more than 20 times their prediction, and twice the limit, which count steps meanwhile, end well."""
+        machine = self.fake(ONE_DEVICE, config={"task_deadline_minimum": "1s", "task_deadline_factor": 2})
+        for slow in ("query.aggregate", "query.merge", "query.finish"):
+            receipt = self.query(machine, self.put(machine, self.data), sleep=2.2, slow=slow, steps=True)
+            self.assertEqual((receipt["retries"], receipt["restarts"]), (0, 0), receipt["log"])
+
+    def begin(self, machine, codelet, flags, n):
+        """A query, when a task of 60 s of that codelet runs."""
+        (self.counts / "tasks").unlink(missing_ok=True)
+        process = machine.start("--socket", machine.socket, "mapreduce", self.put(machine, self.data[:n]), *self.words(flags, sleep=60, slow=codelet))
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(eventually(lambda: self.tasks()[codelet], 20, 0.01), (codelet, machine.log()[-2000:]))
+        return process
+
+    def test_cancel_within_a_task(self):
+        """Whatever runs, Ctrl-C and `cancel` end the job soon, and the next query works."""
+        machine, late = self.fake(), {}
+        machine.daemon()
+        for codelet, flags, n in TASKS:
+            process = self.begin(machine, codelet, flags, n)
+            began = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(20), 130, codelet)
+            jobs = machine.json("jobs")["jobs"]
+            late[codelet] = time.monotonic() - began
+            self.assertEqual([job for job in jobs if job["state"] == "running"], [], codelet)
+        print(f"cancelled after {late}", file=sys.stderr)
+        self.assertLess(sorted(late.values())[len(late) // 2], 1)  # 0.1 s until the executor is killed
+        self.assertNotIn("the next one starts in", machine.log())
+        self.query(machine, self.put(machine, self.data[:200000]))
+
+    def test_deadline_within_a_task(self):
+        machine = self.fake()
+        began = time.monotonic()
+        machine.bad(1, "mapreduce", self.put(machine, self.data[:200000]), *self.words(sleep=60), "--deadline", "1s",
+                    says="its deadline of 1 s has passed")
+        self.assertLess(time.monotonic() - began, 10)
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root: NOT TESTED that users are kept apart")
+    def test_others_within_a_task(self):
+        """Another user's small query need not wait for a long task, whatever it is, nor end it."""
+        machine = self.fake()
+        machine.daemon()
+        for path in (self.libexec, self.counts, machine.root, machine.socket.parent.parent, machine.socket.parent):
+            os.chmod(path, 0o755)
+        os.chmod(machine.socket, 0o666)
+        small = machine.root / "small.csv"
+        small.write_text("a\nb\n")
+        other = ["setpriv", "--reuid", "60321", "--regid", "60321", "--clear-groups", str(HACCTL), "--socket", str(machine.socket),
+                 "mapreduce", str(small), "--parse", "lines", "--select", "line, count() as n", "--group-by", "line"]
+        late = {}
+        for codelet, flags, n in TASKS:
+            process = self.begin(machine, codelet, flags, n)
+            (self.counts / "how").write_text("{}")
+            took = []
+            for _ in range(3):
+                began = time.monotonic()
+                done = subprocess.run(other, env=machine.environment, cwd="/", capture_output=True, timeout=30, check=False)
+                took.append(time.monotonic() - began)
+                self.assertEqual((done.returncode, done.stdout.decode()), (0, expected(b"a\nb\n")), done.stderr)
+            late[codelet] = min(took)  # the first one starts the user's executor
+            self.assertIsNone(process.poll(), codelet)
+            process.kill()
+            process.wait()
+        print(f"a small query beside took {late}", file=sys.stderr)
+        self.assertLess(sorted(late.values())[len(late) // 2], 1)
+        os.chmod(machine.socket.parent, 0o700)
 
     def test_executors_that_die(self):
         machine = self.fake(TWO_DEVICES)

@@ -12,7 +12,8 @@ itself.
                       of sources, the one that begins with that chunk; a list of these, too
   die                 {"codelet": …, "times": n, "signal": n}: ends by a signal, SIGKILL if none is said
   wrong               {"codelet": …, "values": […]}: says that instead
-  sleep               seconds that each task takes
+  sleep               seconds that each task takes, or those of the codelet `slow` if it is said
+  steps               true: it counts steps meanwhile
 
 Sub-operators (op.*) do nothing; {"early": {"codelet": …, "times": n}} answers for the task behind instead. A task that
 is to be left out is, and is noted as such.
@@ -198,10 +199,24 @@ def counted(name, codelet, most):
     return False
 
 
+class Steps:
+    """Of the work of this process, where hacd looks for them."""
+    fd, n = -1, 0
+
+    @classmethod
+    def count(cls):
+        cls.n += 1
+        os.pwrite(cls.fd, struct.pack("<Q", cls.n), 0)
+
+
 def misbehave(task, how):
     with open(os.environ["HAC_TEST_COUNTS"] + "/tasks", "a", encoding="ascii") as log:
         log.write(f"{task.codelet} {task.first} {task.count} {os.getpid()} {task.id} {task.behind}\n")
-    time.sleep(how.get("sleep", 0))
+    end = time.monotonic() + (how.get("sleep", 0) if how.get("slow", task.codelet) == task.codelet else 0)
+    while time.monotonic() < end:
+        time.sleep(min(0.1, max(0, end - time.monotonic())))
+        if how.get("steps"):
+            Steps.count()
     fail, die = how.get("fail") or [], how.get("die")
     if die and die["codelet"] == task.codelet and counted("die", task.codelet, die.get("times", 1)):
         os.kill(os.getpid(), die.get("signal", signal.SIGKILL))
@@ -285,6 +300,7 @@ def serve(sock):
         (what, (body, *others)), = wire.decode(data[8:]).items()
         fields = wire.decode(body)
         if what == 1:
+            Steps.fd = fds[0]
             report(2, wire.field(1, wire.message(f1="fake", f20=1024)))
         elif what == BUFFER_ADD:
             buffers[fields[1][0]] = mmap.mmap(fds[0], fields[2][0])

@@ -66,7 +66,8 @@ typedef struct hac_daemon_config {
     size_t n_users;
     hac_identity identity;
     double executor_idle_timeout; /* seconds */
-    double task_deadline_factor;  /* a task is hung after max(minimum, factor × predicted time) */
+    double
+        task_deadline_factor; /* a task is hung that shows no progress for max(minimum, factor × its predicted time) */
     double task_deadline_minimum; /* seconds */
     double build_deadline;        /* seconds a builder may take for one program */
     double drain_deadline;        /* seconds that running jobs get when the daemon is told to leave */

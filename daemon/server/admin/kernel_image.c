@@ -127,7 +127,7 @@ static void send_build(hac_kernel_image_build *build, const hac_server_device *d
 {
     Hac__Executor__Build message = HAC__EXECUTOR__BUILD__INIT;
     Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
-    hac_child_setup_send(build->child, device, build->server->builders.program_directory, build->scratch);
+    hac_child_setup_send(build->child, device, build->server->builders.program_directory, build->scratch, -1);
     message.image = true;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &message;

@@ -357,7 +357,7 @@ static void send_first(struct hacd_kernel_builder *builder, const char *program)
     const hac_server_device *device = builders->devices->items[builder->device];
     char *programs[2];
     size_t n = 0;
-    hac_child_setup_send(builder->child, device, builders->program_directory, builder->scratch);
+    hac_child_setup_send(builder->child, device, builders->program_directory, builder->scratch, -1);
     snprintf(builder->current, sizeof builder->current, "%s", program);
     if (builder->role == HAC_BUILDER_URGENT)
         programs[n++] = self_test;

@@ -35,7 +35,7 @@ static void fill_setup(const hac_server_device *device, const char *program_dire
 }
 
 void hac_child_setup_send(hac_child *child, const hac_server_device *device, const char *program_directory,
-                          const char *scratch_directory)
+                          const char *scratch_directory, int steps_fd)
 {
     uint32_t affinity[HAC_AFFINITY_MAX];
     Hac__Executor__Setup setup;
@@ -44,10 +44,11 @@ void hac_child_setup_send(hac_child *child, const hac_server_device *device, con
         affinity[i] = device->config.affinity[i];
     setup.affinity = affinity;
     setup.n_affinity = device->config.n_affinity;
+    setup.counts_steps = steps_fd >= 0;
     Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
     command.setup = &setup;
-    hac_child_send(child, &command, NULL, 0);
+    hac_child_send(child, &command, &steps_fd, steps_fd >= 0 ? 1 : 0);
 }
 
 /* Whether the device's own environment replaces this variable. */

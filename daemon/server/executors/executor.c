@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -17,10 +16,10 @@
 #include "child_setup.h"
 #include "loop/child.h"
 #include "restart_backoff.h"
+#include "task_watch.h"
 
-#define START_SECONDS   30.0 /* a driver may be slow to initialise */
-#define LEAVE_SECONDS   2.0  /* and to clean up */
-#define WINDOW_SMALL    32   /* most tasks that are queued on one executor */
+#define LEAVE_SECONDS   2.0 /* and to clean up */
+#define WINDOW_SMALL    32  /* most tasks that are queued on one executor */
 #define WINDOW_SECONDS  1e-3
 #define REAPED_SECONDS  0.2 /* hacd hears of a child's end before that */
 #define START_CAPACITY  (UINT64_C(24) << 20)
@@ -28,6 +27,9 @@
 #define OTHER_THREADS   4 /* of an executor, besides those of its driver that compute */
 /* How long a task whose work the client claims may keep other users waiting, the first time. */
 #define GIVE_WAY_SECONDS 2.0
+/* How long a running task of a job that was given up may go on: many end by then, and a killed executor has
+ * to start again. */
+#define ABANDONED_NS UINT64_C(100000000)
 
 static hac_server_device *device_of(const hac_executor *executor)
 {
@@ -129,7 +131,9 @@ static void describe_death(const hac_executor *executor, int64_t status, int sig
 {
     const char *words = hac_child_last_words(executor->child, executor->fatal),
                *colon = words[0] != '\0' ? ": " : "";
-    if (executor->gave_way)
+    if (executor->abandoned)
+        snprintf(ret, capacity, "was killed, as the job was given up");
+    else if (executor->gave_way)
         snprintf(ret, capacity, "was killed, as other users waited");
     else if (executor->hung)
         snprintf(ret, capacity, "did not answer in time and was killed");
@@ -159,6 +163,7 @@ static void executor_free(hac_executor *executor)
     executors->slots[executor->slot] = NULL;
     hac_list_remove(&executor->link);
     hac_user_unref(executor->user);
+    hac_task_watch_deinit(executor);
     free(executor);
 }
 
@@ -195,6 +200,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     /* a SIGKILL from outside (from the OOM killer, an administrator, a test) says nothing about the device */
     hac_loss loss = {.counts = executor->hung || (!asked && signal != SIGKILL),
                      .gave_way = executor->gave_way,
+                     .abandoned = executor->abandoned,
                      .for_memory = !executor->hung && killed_for_memory(executors, signal, asked),
                      .how = how};
     bool for_tasks = !executor->hung && died_for_tasks(executors, executor, signal, asked);
@@ -241,6 +247,81 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     executors->events.changed(executors->context);
 }
 
+/* ---- the timer -------------------------------------------------------------------------------------- */
+
+static void on_watch(uv_timer_t *timer);
+
+/* When the running task, whose job was given up, is killed; UINT64_MAX: it is wanted. */
+static uint64_t abandoned_until(const hac_executor *executor)
+{
+    if (executor->state != HAC_EXECUTOR_READY || executor->n_in_flight == 0)
+        return UINT64_MAX;
+    const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
+    if (running->abandoned_ns == 0)
+        return UINT64_MAX;
+    uint64_t since =
+        running->abandoned_ns > executor->busy_since_ns ? running->abandoned_ns : executor->busy_since_ns;
+    return since + ABANDONED_NS;
+}
+
+/* The timer is set for the first task to expire, or to be killed because its job was given up. If that task
+ * ends in time, the timer finds out when it rings: tasks come and go far more often than the timer rings. */
+static void watch(hac_executors *executors, uint64_t at)
+{
+    uint64_t now = hac_now_ns();
+    if (at == UINT64_MAX || (executors->watch_ns != 0 && executors->watch_ns <= at) ||
+        uv_is_closing((uv_handle_t *)&executors->watch))
+        return;
+    executors->watch_ns = at;
+    uv_timer_start(&executors->watch, on_watch, at > now ? (at - now) / 1000000 + 1 : 1, 0);
+}
+
+static void on_watch(uv_timer_t *timer)
+{
+    hac_executors *executors = timer->data;
+    hac_executor *executor = NULL;
+    uint64_t again = executors->again_ns;
+    executors->watch_ns = 0;
+    hac_executors_check(executors);
+    hac_list_for_each (executor, &executors->list, hac_executor, link) {
+        watch(executors, hac_task_watch_end(executor));
+        watch(executors, abandoned_until(executor));
+    }
+    if (again != 0 && again <= hac_now_ns()) {
+        executors->again_ns = 0;
+        executors->events.changed(executors->context);
+    } else if (again != 0) {
+        watch(executors, again);
+    }
+}
+
+void hac_executors_ask_again(hac_executors *executors, uint64_t at)
+{
+    if (executors->again_ns != 0 && executors->again_ns <= at)
+        return;
+    executors->again_ns = at;
+    watch(executors, at);
+}
+
+void hac_executors_abandon(hac_executors *executors, const void *job)
+{
+    uint64_t now = hac_now_ns();
+    hac_executor *executor = NULL;
+    hac_list_for_each (executor, &executors->list, hac_executor, link) {
+        hac_dispatch *dispatch = NULL;
+        hac_list_for_each (dispatch, &executor->in_flight, hac_dispatch, link)
+            if (dispatch->job == job && dispatch->abandoned_ns == 0)
+                dispatch->abandoned_ns = now;
+        watch(executors, abandoned_until(executor));
+    }
+}
+
+void hac_executors_init_watch(hac_executors *executors)
+{
+    uv_timer_init(executors->loop, &executors->watch);
+    executors->watch.data = executors;
+}
+
 /* ---- reports --------------------------------------------------------------------------------------- */
 
 static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *facts)
@@ -279,30 +360,6 @@ static void pass_on(hac_executor *executor, hac_dispatch *dispatch, const Hac__E
     executor->executors->events.done(executor->executors->context, dispatch, &refused);
 }
 
-/* Parts of a task's limit: a process that used less than STARVED of it waits for a processor that others
- * have; one that used less than IDLE waits for something else. */
-#define STARVED 0.5
-#define IDLE    0.002
-
-/* Processor time of the process so far, in ns; 0: unknown. */
-static uint64_t cpu_ns(const hac_executor *executor)
-{
-    clockid_t clock;
-    struct timespec used;
-    pid_t pid = executor->child != NULL ? hac_child_pid(executor->child) : 0;
-    if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return 0;
-    return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
-}
-
-/* The oldest task in flight starts to run. */
-static void begin_task(hac_executor *executor, uint64_t now)
-{
-    executor->busy_since_ns = now;
-    executor->busy_since_cpu = executor->checked_cpu = cpu_ns(executor);
-    executor->more_seconds = 0;
-}
-
 /* An executor runs one task after the other, so the first one in flight is the one that ends. */
 static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
 {
@@ -325,9 +382,11 @@ static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
     if (executor->n_in_flight == 0)
         executor->in_flight_seconds = 0;
     dispatch->held_seconds = (double)(now - executor->busy_since_ns) * 1e-9;
+    dispatch->beside |= executor->overlapped;
     executor->used_ns = now;
-    begin_task(executor, now);
+    hac_task_watch_begin(executor, now, false);
     executor->was_queued = executor->n_in_flight > 0;
+    watch(executor->executors, abandoned_until(executor));
     const hac_restart at = place_of(executor);
     if (done->code == HAC_OK)
         hac_restart_forget_deaths(&at);
@@ -397,7 +456,7 @@ static hac_status send_setup(hac_executor *executor, hac_error *err)
     if (status != HAC_OK)
         return status;
     hac_child_setup_send(executor->child, device_of(executor), executors->program_directory,
-                         executor->scratch);
+                         executor->scratch, executor->steps_fd);
     return HAC_OK;
 }
 
@@ -417,7 +476,8 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->slot = slot;
     executor->device = device;
     executor->user = user;
-    executor->used_ns = executor->busy_since_ns = hac_now_ns();
+    executor->used_ns = executor->busy_since_ns = executor->moved_ns = hac_now_ns();
+    hac_task_watch_init(executor);
     hac_list_init(&executor->in_flight);
     /* else some of the kills may be of an executor that is not reaped yet */
     if (hac_list_empty(&executors->list))
@@ -429,6 +489,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
                              &executor->child, err);
     if (status != HAC_OK) {
+        hac_task_watch_deinit(executor);
         free(executor);
         return status;
     }
@@ -517,74 +578,6 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
     return status == HAC_AGAIN && hac_list_empty(&executors->list) ? HAC_FAILED : status;
 }
 
-/* ---- hung tasks ------------------------------------------------------------------------------------- */
-
-/* Whether the running task, whose limit is over, may go on, since other processes had the processor. */
-static bool waits_for_processor(hac_executor *executor, double limit)
-{
-    uint64_t cpu = cpu_ns(executor);
-    double used = (double)(cpu - executor->busy_since_cpu) * 1e-9;
-    double lately = (double)(cpu - executor->checked_cpu) * 1e-9;
-    if (cpu < executor->checked_cpu || used > STARVED * limit || lately < IDLE * limit)
-        return false;
-    executor->checked_cpu = cpu;
-    executor->more_seconds += limit;
-    return true;
-}
-
-/* How long the running task may take before its executor counts as hung. */
-static double patience(const hac_executor *executor)
-{
-    if (executor->state == HAC_EXECUTOR_STARTING)
-        return START_SECONDS;
-    const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
-    double by_prediction =
-        executor->executors->hang_factor * running->predicted * device_of(executor)->config.slowdown;
-    return by_prediction > executor->executors->hang_seconds ? by_prediction
-                                                             : executor->executors->hang_seconds;
-}
-
-/* When that time ends; UINT64_MAX: nothing is running. */
-static uint64_t expires_at(const hac_executor *executor)
-{
-    if (executor->state != HAC_EXECUTOR_READY || executor->n_in_flight == 0)
-        return UINT64_MAX;
-    return executor->busy_since_ns + (uint64_t)((patience(executor) + executor->more_seconds) * 1e9);
-}
-
-static void on_watch(uv_timer_t *timer);
-
-/* The timer is set for the first task to expire. If that task ends in time, the timer finds out when it
- * rings: tasks come and go far more often than the timer rings. */
-static void watch(hac_executors *executors, uint64_t at)
-{
-    uint64_t now = hac_now_ns();
-    if (at == UINT64_MAX || (executors->watch_ns != 0 && executors->watch_ns <= at) ||
-        uv_is_closing((uv_handle_t *)&executors->watch))
-        return;
-    executors->watch_ns = at;
-    uv_timer_start(&executors->watch, on_watch, at > now ? (at - now) / 1000000 + 1 : 1, 0);
-}
-
-static void on_watch(uv_timer_t *timer)
-{
-    hac_executors *executors = timer->data;
-    uint64_t first = UINT64_MAX;
-    hac_executor *executor = NULL;
-    executors->watch_ns = 0;
-    hac_executors_check(executors);
-    hac_list_for_each (executor, &executors->list, hac_executor, link)
-        if (expires_at(executor) < first)
-            first = expires_at(executor);
-    watch(executors, first);
-}
-
-void hac_executors_init_watch(hac_executors *executors)
-{
-    uv_timer_init(executors->loop, &executors->watch);
-    executors->watch.data = executors;
-}
-
 /* ---- work ------------------------------------------------------------------------------------------ */
 
 bool hac_executor_has_room(const hac_executor *executor, double predicted)
@@ -647,13 +640,13 @@ void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, hac_task_m
     dispatch->executor = executor;
     dispatch->sent_ns = hac_now_ns();
     if (executor->n_in_flight == 0)
-        begin_task(executor, dispatch->sent_ns);
+        hac_task_watch_begin(executor, dispatch->sent_ns, true);
     hac_list_append(&executor->in_flight, &dispatch->link);
     executor->was_queued = executor->was_queued && executor->n_in_flight > 0;
     executor->n_in_flight++;
     executor->in_flight_seconds += dispatch->predicted;
     send_run(executor, &message->run);
-    watch(executor->executors, expires_at(executor));
+    watch(executor->executors, hac_task_watch_end(executor));
 }
 
 void hac_executors_flush(hac_executors *executors)
@@ -725,6 +718,23 @@ static bool is_spare(const hac_executor *executor, uint64_t now)
            (double)(now - executor->used_ns) * 1e-9 > executor->executors->idle_seconds;
 }
 
+/* Looks at an executor that starts or works. Returns false, having noted why, if it has to be killed. */
+static bool may_go_on(hac_executor *executor, uint64_t now)
+{
+    hac_task_watch_look(executor, now);
+    if (now >= abandoned_until(executor)) {
+        executor->abandoned = true;
+    } else if (hac_task_watch_is_over(executor, now)) {
+        if (executor->state != HAC_EXECUTOR_STARTING)
+            hac_container_of(executor->in_flight.next, hac_dispatch, link)->limit =
+                hac_task_watch_limit(executor);
+        executor->hung = true;
+    } else if (executor->n_in_flight > 0 && keeps_others_waiting(executor, now)) {
+        executor->gave_way = true;
+    }
+    return !executor->abandoned && !executor->hung && !executor->gave_way;
+}
+
 static void check_one(hac_executor *executor, uint64_t now)
 {
     if (executor->state == HAC_EXECUTOR_ENDING) {
@@ -737,19 +747,10 @@ static void check_one(hac_executor *executor, uint64_t now)
     if (executor->n_in_flight == 0 && (device_of(executor)->retired || executor->has_old_settings)) {
         ask_to_leave(executor);
     } else if (executor->state == HAC_EXECUTOR_STARTING || executor->n_in_flight > 0) {
-        double limit = patience(executor);
-        bool over = (double)(now - executor->busy_since_ns) * 1e-9 > limit + executor->more_seconds;
-        if (over && (executor->state == HAC_EXECUTOR_STARTING || !waits_for_processor(executor, limit))) {
-            if (executor->state != HAC_EXECUTOR_STARTING)
-                hac_container_of(executor->in_flight.next, hac_dispatch, link)->limit = limit;
-            executor->hung = true;
-        } else if (executor->n_in_flight > 0 && keeps_others_waiting(executor, now)) {
-            executor->gave_way = true;
-        }
-        if (executor->hung || executor->gave_way) {
-            executor->state = HAC_EXECUTOR_ENDING;
-            hac_child_kill(executor->child);
-        }
+        if (may_go_on(executor, now))
+            return;
+        executor->state = HAC_EXECUTOR_ENDING;
+        hac_child_kill(executor->child);
     } else if (is_spare(executor, now)) {
         ask_to_leave(executor);
     }

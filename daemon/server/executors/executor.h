@@ -39,16 +39,18 @@ typedef struct hac_dispatch {
     /* the dispatch whose failure, or that of any after it, makes the executor skip this one; 0: it was not
      * sent ahead */
     uint64_t predecessor;
-    uint32_t plan_device; /* index into the plan's devices */
-    bool together;        /* other devices work on the same range */
-    bool cold;            /* the first of its kind on its executor; the models do not learn from it */
-    bool fresh;           /* pages are faulted in while it runs */
-    bool by_kernels;      /* it runs kernels although the task has a host codelet */
-    bool claimed;         /* only its client knows how much work it is: it gives way to users who wait */
-    uint32_t yields;      /* how often its task gave way before */
-    bool users_pace;      /* a query on the host: its duration says nothing about the device */
-    double held_seconds;  /* how long it held the device, by hacd's clock; known when it has ended */
-    double limit;         /* time limit in seconds for which its executor was killed; 0: it was not */
+    uint32_t plan_device;  /* index into the plan's devices */
+    bool together;         /* other devices work on the same range */
+    bool cold;             /* the first of its kind on its executor; the models do not learn from it */
+    bool fresh;            /* pages are faulted in while it runs */
+    bool by_kernels;       /* it runs kernels although the task has a host codelet */
+    bool claimed;          /* only its client knows how much work it is: it gives way to users who wait */
+    uint32_t yields;       /* how often its task gave way before */
+    bool users_pace;       /* a query on the host: its duration says nothing about the device */
+    double held_seconds;   /* how long it held the device, by hacd's clock; known when it has ended */
+    uint64_t abandoned_ns; /* when its job was given up while it was in flight; 0: it was not */
+    bool beside;           /* another user's tasks ran on the device at the same time */
+    double limit;          /* time limit in seconds for which its executor was killed; 0: it was not */
 } hac_dispatch;
 
 typedef enum hac_executor_state {
@@ -70,14 +72,21 @@ struct hac_executor {
     double in_flight_seconds; /* predicted */
     uint64_t used_ns;         /* when it last had work */
     uint64_t busy_since_ns;   /* when its oldest task in flight started to run */
-    uint64_t busy_since_cpu;  /* processor time that the process had used then, ns */
-    uint64_t checked_cpu;     /* … and when the task's limit was last found to be over */
-    double more_seconds;      /* added to the limit, because the process waited for a processor */
+    /* task_watch.h */
+    int steps_fd;            /* where it counts the steps of its work; -1: nowhere */
+    uint64_t steps;          /* their number, when it was last looked at */
+    uint64_t moved_ns;       /* when that look was, if the number had changed; or busy_since_ns */
+    uint64_t busy_since_cpu; /* processor time that the process had used then, ns */
+    uint64_t checked_cpu;    /* … and when the task's limit was last found to be over */
+    double more_seconds;     /* added to the limit, because the process waited for a processor */
     hac_scratch_path scratch;
     uint64_t warm;         /* bit set of hashes of the kinds of tasks that it has run */
     bool was_queued;       /* the running task was queued after another one */
+    bool overlapped;       /* others were let in beside the running task (fair_share.h) */
+    bool goes_beside;      /* its next task was let in beside those of others */
     bool hung;             /* killed because it did not answer */
     bool gave_way;         /* killed because its task kept other users waiting */
+    bool abandoned;        /* killed because its task's job was given up */
     bool has_old_settings; /* its device has other settings now: it takes no more tasks, and leaves */
     bool started;          /* it has been ready */
     char fatal[256];       /* its last report before it exited */
@@ -89,6 +98,7 @@ typedef struct hac_loss {
     bool counts;     /* the loss counts against the task: it was no SIGKILL from outside */
     bool for_memory; /* the kernel killed the executor because memory ran out */
     bool gave_way;   /* the task kept other users waiting for too long */
+    bool abandoned;  /* the job was given up and the task did not end soon */
     const char *how; /* how the executor ended, as a predicate: "was ended by signal 9 (Killed)" */
 } hac_loss;
 
@@ -126,6 +136,7 @@ struct hac_executors {
     void *context;
     uv_timer_t watch;      /* rings when a running task may have exceeded its limit */
     uint64_t watch_ns;     /* when `watch` rings; 0: it is not set */
+    uint64_t again_ns;     /* when somebody who waits for a device is to be served again; 0: never */
     uint64_t n_dispatches; /* so far; dispatches are numbered from 1 */
     uint64_t restarts;     /* deaths seen, for the metrics */
     int64_t oom_kills;     /* kernel kills for lack of memory that were reported, or are of other processes */
@@ -161,6 +172,13 @@ void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buff
 
 /* Initialises the timer that kills hung tasks in time. */
 void hac_executors_init_watch(hac_executors *executors);
+
+/* `events.changed` is called at that time: a user who waits may have the device then. */
+void hac_executors_ask_again(hac_executors *executors, uint64_t at);
+
+/* The job was cancelled, or failed for another reason than a task: an executor that still runs a task of it
+ * after 0.1 s is killed. */
+void hac_executors_abandon(hac_executors *executors, const void *job);
 
 /* Kills executors that hang, ends idle ones. Called a few times a second. */
 void hac_executors_check(hac_executors *executors);

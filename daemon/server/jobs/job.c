@@ -306,10 +306,12 @@ void hacd_job_cancel(hacd_job *job, const char *why)
     job->cancelling = true;
     snprintf(job->message, sizeof job->message, "%s", why);
     hacd_job_note(job, "%s; %u tasks are in flight and end first", why, job->run.n_in_flight);
-    if (!job->active)
+    if (!job->active) {
         hacd_job_finish(job, HAC_JOB_CANCELLED, HAC_CANCELLED, why);
-    else
-        hac_jobs_kick(job->jobs);
+        return;
+    }
+    hac_executors_abandon(job->jobs->executors, job);
+    hac_jobs_kick(job->jobs);
 }
 
 void hacd_job_fail(hacd_job *job, const char *why)
@@ -323,6 +325,7 @@ void hacd_job_fail(hacd_job *job, const char *why)
     }
     job->code = HAC_FAILED;
     snprintf(job->message, sizeof job->message, "%s", why);
+    hac_executors_abandon(job->jobs->executors, job);
     hac_jobs_kick(job->jobs);
 }
 

@@ -268,11 +268,11 @@ void hacd_job_submit(hacd_job *job);
  */
 void hacd_job_wake(hacd_job *job);
 
-/* Cancels the job. No running task is told: nothing more is handed out, and the job ends when the tasks in
- * flight have ended. Pieces of range tasks are kept short for this (HAC_SHARE_LONGEST). */
+/* Cancels the job: nothing more is handed out, and the job ends when the tasks in flight have ended. Most end
+ * soon (HAC_SHARE_LONGEST); the executor of one that does not is killed (hac_executors_abandon). */
 void hacd_job_cancel(hacd_job *job, const char *why);
 
-/* Fails a job that has not ended, when the tasks in flight have ended. */
+/* Fails a job that has not ended, when the tasks in flight have ended, like hacd_job_cancel. */
 void hacd_job_fail(hacd_job *job, const char *why);
 
 /* Whether the job has ended for everybody: its output is written, too. */

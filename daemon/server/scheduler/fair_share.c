@@ -7,6 +7,12 @@
 
 #define QUANTUM_SECONDS    2e-3 /* how far a user may be ahead before another user's small tasks go first */
 #define QUEUED_SECONDS_MAX 1e-3 /* of work that may be queued while others wait */
+/* A running task keeps a user who waits from the device for that long; less if the user's task is brief. Then
+ * both run at the same time. */
+#define WAIT_NS       UINT64_C(200000000)
+#define BRIEF_WAIT_NS UINT64_C(10000000)
+#define BRIEF_SECONDS 25e-3
+#define BESIDE_MAX    3 /* other users beside whose tasks one that is not brief may run */
 
 _Static_assert(HAC_DEVICES_MAX <= HAC_USER_DEVICES_MAX, "a bit and a time for each device");
 
@@ -58,22 +64,47 @@ double hac_fair_share_backlog(const hac_executors *executors, uint32_t device, c
     return seconds;
 }
 
-/* Whether the user may have the device: nobody else works there, or only the last task of another user is
- * left, which was queued after others and began while the user was already waiting. */
-static bool is_free_for(const hac_executors *executors, const hac_user *user, uint32_t device)
+/* Whether the device serves several processes in turns by itself: processors do by the kernel, GPUs by the
+ * driver. Other devices may have to be reconfigured for another process. */
+static bool has_time_slices(const hac_executors *executors, uint32_t device)
 {
-    unsigned busy = 0;
+    hac_device_kind kind = executors->devices->items[device]->config.kind;
+    return kind == HAC_KIND_CPU || kind == HAC_KIND_GPU;
+}
+
+/* When a running task of `other` no longer keeps the user from the device. */
+static uint64_t held_until(const hac_executor *other, const hac_user *user, bool brief)
+{
+    uint64_t waits_since =
+        (user->waits >> other->device & 1) != 0 ? user->waits_since_ns[other->device] : hac_now_ns();
+    uint64_t since = other->busy_since_ns;
+    if (!other->overlapped && waits_since > since)
+        since = waits_since;
+    return since + (brief ? BRIEF_WAIT_NS : WAIT_NS);
+}
+
+/* When the user may have the device: 0 if nobody else works there, or only the last task of another user is
+ * left, which was queued after others and began while the user was already waiting; UINT64_MAX: when a task
+ * has ended. Any other time: the user's tasks run beside those of others then. */
+static uint64_t free_at(const hac_executors *executors, const hac_user *user, uint32_t device, bool brief)
+{
+    unsigned queued = 0, beside = 0;
+    uint64_t at = 0;
     bool waits = (user->waits >> device & 1) != 0;
     const hac_executor *other = NULL;
     hac_list_for_each (other, &executors->list, hac_executor, link) {
         if (other->device != device || other->user == user || other->n_in_flight == 0)
             continue;
         bool last = other->n_in_flight == 1 && other->was_queued;
-        if (!waits || !last || other->busy_since_ns <= user->waits_since_ns[device])
-            return false;
-        busy++;
+        if (waits && last && other->busy_since_ns > user->waits_since_ns[device] && queued++ == 0)
+            continue;
+        uint64_t until = held_until(other, user, brief);
+        at = until > at ? until : at;
+        beside++;
     }
-    return busy <= 1;
+    if (beside > 0 && (!has_time_slices(executors, device) || (!brief && beside > BESIDE_MAX)))
+        return UINT64_MAX;
+    return at;
 }
 
 /* Whether somebody with less virtual time waits for the device. */
@@ -105,21 +136,38 @@ void hac_fair_share_wait(hac_user *user, uint32_t device)
     user->waits |= bit;
 }
 
-bool hac_fair_share_may(const hac_executors *executors, hac_executor *executor, double predicted)
+/* Marks tasks that others have running there: they take longer than they would alone. */
+static void overlap(const hac_executors *executors, const hac_executor *executor)
+{
+    hac_executor *other = NULL;
+    hac_list_for_each (other, &executors->list, hac_executor, link)
+        if (other->device == executor->device && other->user != executor->user && other->n_in_flight > 0)
+            other->overlapped = true;
+}
+
+bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double predicted,
+                        double task_seconds)
 {
     hac_user *user = executor->user;
     uint32_t device = executor->device, bit = 1u << device;
-    bool may = is_free_for(executors, user, device) && !is_overtaken(user, device);
+    bool brief = task_seconds <= BRIEF_SECONDS;
+    uint64_t at = free_at(executors, user, device, brief);
+    bool may = at <= hac_now_ns() && ((at > 0 && brief) || !is_overtaken(user, device));
     if (may && executor->n_in_flight > 0 && somebody_waits(user, device) &&
         executor->in_flight_seconds + predicted > QUEUED_SECONDS_MAX)
         return false; /* its turn goes on when its tasks there have ended */
     if (may) {
         user->waits &= ~bit;
+        executor->goes_beside = at > 0;
+        if (at > 0 && !brief)
+            overlap(executors, executor);
         return true;
     }
     if (executor->n_in_flight > 0)
         return false;                 /* it works there now, so it does not wait */
     executor->used_ns = hac_now_ns(); /* the executor is wanted: it must not be ended as idle */
     hac_fair_share_wait(user, device);
+    if (at != 0 && at != UINT64_MAX)
+        hac_executors_ask_again(executors, at);
     return false;
 }

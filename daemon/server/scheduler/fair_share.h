@@ -3,9 +3,11 @@
  * Fair queueing of devices among users. Each device works for one user at a time, so that its time can be
  * counted and predicted. Users are served by virtual time (start-time fair queueing): the device time that
  * they have used, weighted by the device's speed and divided by their share. The user with the smallest
- * virtual time goes first. A user who comes, or comes back, starts where the others are. Tasks are not
- * interrupted, but a waiting user waits for at most the running task: while somebody waits, nothing long is
- * queued, and what was queued before runs beside the waiting user's tasks.
+ * virtual time goes first. A user who comes, or comes back, starts where the others are. While somebody
+ * waits, nothing long is queued, and what was queued before runs beside the waiting user's tasks. Tasks are
+ * not interrupted. A task that runs for long does not keep others waiting: on devices that serve several
+ * processes in turns by themselves (processors, GPUs) a waiting user's tasks run beside it after 0.2 s, brief
+ * ones after 10 ms. Both are charged in full, and the models learn nothing from either.
  *
  * Priorities order the jobs of one user only.
  */
@@ -21,9 +23,11 @@ void hac_fair_share_begin(hac_users *users);
 hac_user *hac_fair_share_next(hac_users *users);
 void hac_fair_share_end(hac_users *users);
 
-/* Whether the user may give the device another task of `predicted` seconds now. If not, the user counts as
- * waiting for it. `executor` is the user's, and ready to take a task. */
-bool hac_fair_share_may(const hac_executors *executors, hac_executor *executor, double predicted);
+/* Whether the user may give the device another piece of `predicted` seconds now, of a task that takes
+ * `task_seconds`. If not, the user counts as waiting for it. `executor` is the user's, and ready to take a
+ * task; `executor->goes_beside` says whether tasks of others go on meanwhile. */
+bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double predicted,
+                        double task_seconds);
 
 /* The user waits for the device in this round: it has no executor there, as those of others take its
  * place. */

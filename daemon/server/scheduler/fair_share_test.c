@@ -13,6 +13,8 @@ typedef struct fixture {
     hac_executors executors;
     hac_user *user[USERS];
     hac_executor of[USERS];
+    hac_devices devices;
+    hac_server_device device;
 } fixture;
 
 static void set_up(fixture *f, unsigned n)
@@ -20,6 +22,9 @@ static void set_up(fixture *f, unsigned n)
     static const uint64_t total[HAC_SLOTS] = {1024, 1024, 1024, 1024, 1024};
     static const hac_user_limits limits = {1024, 1024, 1024, 1024, 1};
     hac_users_init(&f->users, total, &limits, NULL, NULL);
+    f->device = (hac_server_device){.config.kind = HAC_KIND_FPGA};
+    f->devices.items[3] = &f->device;
+    f->executors = (hac_executors){.devices = &f->devices};
     hac_list_init(&f->executors.list);
     for (unsigned i = 0; i < n; i++) {
         assert_int_equal(hac_user_get(&f->users, (hac_user_key){.uid = i}, &f->user[i], NULL), HAC_OK);
@@ -68,7 +73,7 @@ static int round_of(fixture *f, double seconds)
     int began = -1;
     hac_fair_share_begin(&f->users);
     for (hac_user *u = hac_fair_share_next(&f->users); u != NULL; u = hac_fair_share_next(&f->users)) {
-        if (!hac_fair_share_may(&f->executors, &f->of[u->uid], seconds))
+        if (!hac_fair_share_may(&f->executors, &f->of[u->uid], seconds, seconds))
             continue;
         assert_int_equal(began, -1); /* one user at a time */
         began = (int)u->uid;
@@ -96,7 +101,7 @@ static void test_shares(void **state)
         hac_fair_share_begin(&f.users);
         int who = -1;
         for (hac_user *u = hac_fair_share_next(&f.users); u != NULL; u = hac_fair_share_next(&f.users)) {
-            if (!hac_fair_share_may(&f.executors, &f.of[u->uid], length[u->uid]))
+            if (!hac_fair_share_may(&f.executors, &f.of[u->uid], length[u->uid], 1))
                 continue;
             assert_int_equal(who, -1);
             who = (int)u->uid;
@@ -150,24 +155,24 @@ static void test_waits_for_one_task(void **state)
     hac_fair_share_begin(&f.users);
     while (hac_fair_share_next(&f.users) != NULL)
         ;
-    assert_false(hac_fair_share_may(&f.executors, &f.of[1], 0.001));
-    assert_false(hac_fair_share_may(&f.executors, &f.of[0], 10)); /* no third task */
+    assert_false(hac_fair_share_may(&f.executors, &f.of[1], 0.001, 0.001));
+    assert_false(hac_fair_share_may(&f.executors, &f.of[0], 10, 10)); /* no third task */
     hac_fair_share_end(&f.users);
     end_task(&f, 0, 10); /* the queued task runs now */
     assert_int_equal(round_of(&f, 0.001), 1);
     come(&f, 2);
     hac_fair_share_begin(&f.users);
-    assert_false(hac_fair_share_may(&f.executors, &f.of[2], 0.001)); /* no third user beside them */
+    assert_false(hac_fair_share_may(&f.executors, &f.of[2], 0.001, 0.001)); /* no third user beside them */
     hac_fair_share_end(&f.users);
     end_task(&f, 1, 0.001);
     end_task(&f, 0, 10);
     assert_int_equal(round_of(&f, 10), 2);
     hac_fair_share_begin(&f.users);
-    assert_false(hac_fair_share_may(&f.executors, &f.of[0], 10)); /* it waits, */
+    assert_false(hac_fair_share_may(&f.executors, &f.of[0], 10, 10)); /* it waits, */
     hac_fair_share_end(&f.users);
     hac_fair_share_begin(&f.users);
     assert_false(
-        hac_fair_share_may(&f.executors, &f.of[2], 10)); /* so nothing long is queued before its task */
+        hac_fair_share_may(&f.executors, &f.of[2], 10, 10)); /* so nothing long is queued before its task */
     hac_fair_share_end(&f.users);
     end_task(&f, 2, 10);
     tear_down(&f, 3);
@@ -212,10 +217,75 @@ static void test_without_executor(void **state)
     assert_ptr_equal(hac_fair_share_next(&f.users), f.user[1]);
     hac_fair_share_wait(f.user[1], 3);
     assert_ptr_equal(hac_fair_share_next(&f.users), f.user[0]);
-    assert_false(hac_fair_share_may(&f.executors, &f.of[0], 0.01));
+    assert_false(hac_fair_share_may(&f.executors, &f.of[0], 0.01, 0.01));
     hac_fair_share_end(&f.users);
     assert_true(f.user[1]->waits == 1u << 3 && f.user[1]->waits_since_ns[3] > 0);
     tear_down(&f, 2);
+}
+
+static bool may_begin(fixture *f, unsigned who, double seconds)
+{
+    hac_fair_share_begin(&f->users);
+    bool may = hac_fair_share_may(&f->executors, &f->of[who], seconds, seconds);
+    hac_fair_share_end(&f->users);
+    return may;
+}
+
+/* As if all that there is had begun that much earlier. */
+static void pass_time(fixture *f, double seconds)
+{
+    uint64_t ns = (uint64_t)(seconds * 1e9);
+    for (unsigned i = 0; i < USERS && f->user[i] != NULL; i++) {
+        f->of[i].busy_since_ns -= ns;
+        f->user[i]->waits_since_ns[3] -= ns;
+    }
+}
+
+/* Seconds from the time when the user began to wait. */
+static double asks_again_in(const fixture *f, unsigned who)
+{
+    return (double)(f->executors.again_ns - f->user[who]->waits_since_ns[3]) * 1e-9;
+}
+
+/* On a processor the tasks of those who wait run beside a long one: brief ones soon, others after a while and
+ * not beside any number. */
+static void test_beside(void **state)
+{
+    (void)state;
+    fixture f = {.users.list.next = NULL};
+    set_up(&f, USERS);
+    f.executors.watch_ns = 1; /* the timer is set: no loop is needed */
+    f.device.config.kind = HAC_KIND_CPU;
+    for (unsigned i = 0; i < USERS; i++)
+        come(&f, i);
+    begin_task(&f, 0, 100);
+    pass_time(&f, 100);
+    assert_false(may_begin(&f, 1, 1));
+    assert_true(fabs(asks_again_in(&f, 1) - 0.2) < 0.001);
+    assert_false(may_begin(&f, 2, 0.001));
+    assert_true(fabs(asks_again_in(&f, 2) - 0.01) < 0.001);
+    pass_time(&f, 0.02);
+    hac_fair_share_begin(&f.users); /* both ask */
+    assert_false(hac_fair_share_may(&f.executors, &f.of[1], 1, 1));
+    assert_true(hac_fair_share_may(&f.executors, &f.of[2], 0.001, 0.001));
+    hac_fair_share_end(&f.users);
+    assert_true(f.of[2].goes_beside && !f.of[0].overlapped);
+    pass_time(&f, 0.2);
+    assert_true(may_begin(&f, 1, 1));
+    assert_true(f.of[1].goes_beside && f.of[0].overlapped);
+    begin_task(&f, 1, 1);
+    end_task(&f, 1, 1);
+    assert_true(may_begin(&f, 1, 1)); /* it need not wait for the same task again */
+    for (unsigned i = 1; i < 4; i++)
+        begin_task(&f, i, 100);
+    pass_time(&f, 100);
+    assert_false(may_begin(&f, 4, 1) || may_begin(&f, 5, 0.001));
+    pass_time(&f, 100);
+    hac_fair_share_begin(&f.users);
+    assert_false(hac_fair_share_may(&f.executors, &f.of[4], 1, 1)); /* too many */
+    assert_true(hac_fair_share_may(&f.executors, &f.of[5], 0.001, 0.001));
+    hac_fair_share_end(&f.users);
+    tear_down(&f, USERS);
 }
 
 int main(void)
@@ -226,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_waits_for_one_task),
         cmocka_unit_test(test_quantum),
         cmocka_unit_test(test_without_executor),
+        cmocka_unit_test(test_beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,10 @@ void hac_job_failures_lost(hacd_job *job, const hac_dispatch *dispatch, const ha
 {
     uint32_t device = hacd_job_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    if (loss->abandoned) {
+        give_back(job, dispatch, dispatch->attempt);
+        return;
+    }
     if (loss->started && loss->gave_way && task->repeatable && !job->run.failed) {
         give_way(job, dispatch);
         return;

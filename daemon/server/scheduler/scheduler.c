@@ -213,7 +213,8 @@ static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t 
     bool fits =
         hac_plan_run_may_go(&job->run, job->plan, task_index, queued_pieces, &queue, ret_predecessor) &&
         hac_executor_has_room(executor, predicted);
-    return fits && hac_fair_share_may(executors, executor, predicted) ? executor : NULL;
+    double task_seconds = fmax(predicted, job->plan->tasks[task_index].predicted_seconds);
+    return fits && hac_fair_share_may(executors, executor, predicted, task_seconds) ? executor : NULL;
 }
 
 /* The codelet for that device. CPUs run host codelets, and so do devices whose kernels failed. */
@@ -300,6 +301,7 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->together = together;
     dispatch->plan_device = plan_device;
     dispatch->cold = is_cold(executor, task);
+    dispatch->beside = executor->goes_beside;
     dispatch->yields = job->run.tasks[task_index].yields;
     dispatch->users_pace = job->kind->user_errors && strncmp(task->codelet, "query.", 6) == 0;
     dispatch->units =
@@ -662,6 +664,8 @@ static bool is_sample(const hacd_job *job, const hac_dispatch *dispatch)
 {
     if (job->run.tasks[dispatch->task].by_host >> dispatch->plan_device & 1)
         return false; /* the model describes its kernels */
+    if (dispatch->beside)
+        return false;
     return !dispatch->together || !hacd_job_is_given_up(job);
 }
 
