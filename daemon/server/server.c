@@ -47,17 +47,18 @@ static void devices_changed(hac_server *server)
 /* One line for the service manager on what hacd is doing. */
 static void tell_status(hac_server *server)
 {
-    unsigned users = 0, left = hac_jobs_unfinished(&server->jobs);
+    unsigned users = 0, running, waiting;
     hac_user *user = NULL;
     hac_list_for_each (user, &server->users.list, hac_user, link)
         users += user->held[HAC_SLOT_CONNECTIONS] > 0 || (user->held[HAC_SLOT_JOBS] > 0 && !user->of_daemon);
+    hac_jobs_count(&server->jobs, &running, &waiting);
     if (server->probing)
         hac_service_manager_status(server->notify, "looking for devices");
     else
         hac_service_manager_status(
             server->notify, "%s%u jobs running, %u waiting; %u users; %u of %u devices usable",
-            server->jobs.draining ? "leaving: " : "", server->jobs.n_active, left - server->jobs.n_active,
-            users, hac_devices_usable(&server->devices), hac_devices_in_use(&server->devices));
+            server->jobs.draining ? "leaving: " : "", running, waiting, users,
+            hac_devices_usable(&server->devices), hac_devices_in_use(&server->devices));
 }
 
 /* Weighs the devices by what their models have learnt: a second on a fast device counts for more than one on

@@ -63,6 +63,9 @@ class IdleCalibration(MachineTest):
         for leave in (lambda machine, _: machine.good("drain"), lambda _, daemon: os.kill(daemon.pid, signal.SIGTERM)):
             machine = self.machine(SLOW, config=ON | {"drain_deadline": "60s"})
             self.assertTrue(eventually(lambda: self.state(machine) == "measuring", 60, 0.05))
+            told = machine.json("version")["daemon"]  # it is nobody's job
+            self.assertEqual((told["jobs"], told["jobs_running"]), (0, 0))
+            self.assertNotRegex(machine.good("metrics").decode(), r'hacd_jobs\{[^}]*calibrate[^}]*\} [1-9]')
             daemon = machine.running()
             leave(machine, daemon)
             self.assertEqual(daemon.wait(), 0)

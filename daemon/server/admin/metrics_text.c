@@ -226,7 +226,7 @@ static void add_jobs(hac_text *t, const hac_server *server)
     unsigned counts[HAC_METRICS_FLOWS][N_STATES] = {{0}}, queued = 0;
     const hacd_job *job = NULL;
     hac_list_for_each (job, &server->jobs.list, hacd_job, link) {
-        if (hacd_job_ended(job))
+        if (hacd_job_ended(job) || job->by_itself)
             continue;
         unsigned state = job->waiting && !hacd_job_waits_for_memory(job) ? WAITING : (unsigned)job->state;
         counts[flow_index(job->flow)][state]++;

@@ -31,6 +31,8 @@ hac_status hac_status_json_status(const hac_server *server, const hac_user *user
                                   size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
+    unsigned running, waiting;
+    hac_jobs_count(&server->jobs, &running, &waiting);
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "daemon", '{');
     hac_json_string(&t, "version", HAC_VERSION);
@@ -41,8 +43,8 @@ hac_status hac_status_json_status(const hac_server *server, const hac_user *user
     hac_json_number(&t, "uptime_seconds", hac_seconds_since(server->started_ns));
     hac_json_bool(&t, "draining", server->jobs.draining);
     hac_json_unsigned(&t, "connections", server->sessions.count);
-    hac_json_unsigned(&t, "jobs", server->jobs.n_jobs - server->jobs.n_ended);
-    hac_json_unsigned(&t, "jobs_running", server->jobs.n_active);
+    hac_json_unsigned(&t, "jobs", running + waiting);
+    hac_json_unsigned(&t, "jobs_running", running);
     hac_json_close(&t, '}');
     add_memory(&t, user);
     hac_json_close(&t, '}');
@@ -385,9 +387,10 @@ static bool awaits_program(const hacd_job *job, uint32_t plan_device, const hac_
 
 static void why_waiting(hac_text *t, const hac_server *server, const hacd_job *job)
 {
+    unsigned running, waiting;
+    hac_jobs_count(&server->jobs, &running, &waiting);
     if (job->state == HAC_JOB_QUEUED && !job->waiting)
-        hac_text_addf(t, "It is queued: %u job%s before it%s.\n", server->jobs.n_active,
-                      server->jobs.n_active == 1 ? " runs" : "s run",
+        hac_text_addf(t, "It is queued: %u job%s before it%s.\n", running, running == 1 ? " runs" : "s run",
                       server->probing ? ", and devices are being probed" : "");
     if (job->state == HAC_JOB_QUEUED && job->restart)
         hac_text_add(

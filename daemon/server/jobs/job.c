@@ -569,6 +569,13 @@ unsigned hac_jobs_unfinished(const hac_jobs *jobs)
     return jobs->n_jobs - jobs->n_ended;
 }
 
+void hac_jobs_count(const hac_jobs *jobs, unsigned *ret_running, unsigned *ret_waiting)
+{
+    unsigned own = jobs->by_itself != NULL, own_active = own && jobs->by_itself->active;
+    *ret_running = jobs->n_active - own_active;
+    *ret_waiting = hac_jobs_unfinished(jobs) - own - *ret_running;
+}
+
 void hac_jobs_kick(hac_jobs *jobs)
 {
     jobs->kick = true;

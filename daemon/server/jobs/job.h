@@ -344,6 +344,9 @@ void hacd_job_set_plan(hacd_job *job, hac_plan *plan);
 void hac_jobs_kick(hac_jobs *jobs);
 /* Number of jobs that have not ended. */
 unsigned hac_jobs_unfinished(const hac_jobs *jobs);
+/* Of these, those of users: how many are active, and how many are not. What hacd measures by itself is
+ * nobody's job. */
+void hac_jobs_count(const hac_jobs *jobs, unsigned *ret_running, unsigned *ret_waiting);
 /* Ends the measurement that hacd began by itself, if there is one. It does not count as an attempt. */
 void hac_jobs_end_by_itself(hac_jobs *jobs, const char *why);
 /* Calls the kinds' `check`. Called a few times a second. */
