@@ -51,7 +51,7 @@ static void assert_defaults(hac_daemon_config c)
     assert_true(c.drain_deadline == 25);
     assert_int_equal(c.identity, HAC_IDENTITY_UID);
     assert_false(c.share_without_landlock);
-    assert_false(c.calibrate_when_idle);
+    assert_true(c.calibrate_when_idle);
     hac_daemon_config_clear(&c);
 }
 

@@ -30,6 +30,8 @@ class Service:
         self.socket = self.root / name
         config_path = self.root / "hacd.yaml"
         profiles = self.root / "config_home" / "hac" / "profiles"
+        if "calibrate_when_idle" not in config:
+            config += "calibrate_when_idle: false\n"
         config_path.write_text(f"profile_directories: [{profiles}]\n" + config)
         for folder, _, files in os.walk(self.root):
             for path in [folder, *(os.path.join(folder, f) for f in files)]:
