@@ -159,6 +159,7 @@ class Administration(AttackTest):
     def test_sockets_in_one_directory(self):
         """Daemons that share a directory do not share the socket for administrators."""
         service = Service(self, name="other.sock")
+        self.connect(service, VICTIM)  # it is served, so hacd handles signals, too
         self.assertEqual((service.root / "other.admin.sock").stat().st_mode & 0o777, 0o600)
         self.assertFalse((service.root / "admin.sock").exists())
         (service.root / "other.admin.sock").rename(service.root / "aside")
