@@ -162,6 +162,11 @@ END
 status=0
 as_user "$prefix/bin/hacctl" drain 2>/dev/null || status=$?
 [ $status = 4 ] || { echo "anybody may drain"; exit 1; }
+# ExecReload= runs as hacd's user, who is like any other at the socket for everybody.
+as_service "$prefix/bin/hacctl" --socket /run/hac/admin.sock reload || { echo "ExecReload= fails"; exit 1; }
+status=0
+as_service "$prefix/bin/hacctl" --socket /run/hac/hacd.sock reload 2>/dev/null || status=$?
+[ $status = 4 ] || { echo "hacd's uid administers at the socket for everybody"; exit 1; }
 inside "$prefix/bin/hacctl" drain # through admin.sock
 wait $activate || { echo "hacd ended with $?"; cat "$base/daemon"; exit 1; }
 activate=
