@@ -76,6 +76,7 @@ class _Read:
         self.files: List[str] = self.find(path)
         device = given.pop("devicecolumn", None)
         self.device_column = [device] if device else []
+        self.push_filters = given.pop("pushfilters", "false").lower() == "true"
         self.split_bytes = int(given.pop("splitbytes", SPLIT_BYTES))
         self.given: Dict[str, Any] = {}
         for name, word in (("select", "select"), ("where", "where"), ("groupBy", "group_by"), ("types", "schema"),
@@ -85,7 +86,7 @@ class _Read:
                 self.given[word] = value.split(",") if word == "devices" else value
         if given:
             raise InvalidError(f"the source hac has no option {next(iter(given))}; there are path, select, where, groupBy, types, format, "
-                               "engine, devices, splitBytes, deviceColumn")
+                               "engine, devices, splitBytes, deviceColumn, pushFilters")
 
     @staticmethod
     def find(path: str) -> List[str]:
@@ -140,7 +141,14 @@ class _Reader(DataSourceReader):
             return f"{calls[name]}({column}, {literal(one.value, kind)})"
         raise Unknown
 
+    # Spark 4.3 keeps what was pushed for a frame's next query if that query has no filter to push. Filters are therefore only
+    # taken where the option says that each query has a frame of its own.
     def pushFilters(self, filters: List[Any]) -> Iterable[Any]:
+        if not self.source.push_filters:
+            return filters
+        return self.not_taken(filters)
+
+    def not_taken(self, filters: List[Any]) -> Iterator[Any]:
         for one in filters:
             try:
                 if "select" in self.source.given or "group_by" in self.source.given:
