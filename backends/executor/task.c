@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/folder_keys.h"
 #include "base/query_layout.h"
 #include "base/type.h"
 #include "codelets.h"
@@ -32,6 +33,7 @@ struct hac_runner {
     char *needs[HAC_RUN_THEN_MAX + 1]; /* names in the program table */
     /* aligned, so that kernels may work on it in place */
     _Alignas(64) uint8_t inline_in[HAC_QUERY_INLINE_MAX];
+    char path[HAC_FOLDER_KEYS_BYTES];
     _Alignas(64) uint8_t inline_out[HAC_INLINE_MAX];
 };
 
@@ -67,6 +69,9 @@ static hac_status check_counts(const hac_codelet *c, const Hac__Executor__Run *r
     if (run->data.len > HAC_QUERY_INLINE_MAX)
         return hac_fail(err, HAC_INVALID, "%zu bytes of inline data; %d are possible", run->data.len,
                         HAC_QUERY_INLINE_MAX);
+    if (run->path.len > HAC_FOLDER_KEYS_BYTES)
+        return hac_fail(err, HAC_INVALID, "%zu bytes of names of folders; %d are possible", run->path.len,
+                        HAC_FOLDER_KEYS_BYTES);
     if (run->type >= HAC_TYPE_COUNT)
         return hac_fail(err, HAC_INVALID, "type %u is not known", run->type);
     return HAC_OK;
@@ -109,6 +114,8 @@ hac_status hac_task_from_command(const hac_device_facts *facts, hac_memory *memo
     ret->descending = run->descending;
     ret->inline_in = run->data.data;
     ret->inline_in_bytes = run->data.len;
+    ret->path = (const char *)run->path.data;
+    ret->path_bytes = run->path.len;
     hac_status status = check_counts(codelet, run, err);
     if (status == HAC_OK) {
         ret->type = (hac_type)run->type;
@@ -204,6 +211,8 @@ static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const h
         memcpy(r->inline_in, r->task.inline_in, r->task.inline_in_bytes);
         r->task.inline_in = r->inline_in;
     }
+    if (r->task.path_bytes > 0)
+        r->task.path = memcpy(r->path, r->task.path, r->task.path_bytes);
     uint64_t start = hac_now_ns(), launches = hac_device_launches(r->device);
     status = (*codelet)->run(r->device, &r->task, &r->result, &r->err);
     done->seconds = finish_timing(r, start);

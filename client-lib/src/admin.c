@@ -215,6 +215,7 @@ static hac_status plan_query(hac_client *client, const hac_planned_query *query,
     plan->spec = &wire.spec;
     plan->sources = (uint64_t *)(uintptr_t)planned.sources;
     plan->n_sources = planned.n_sources;
+    plan->files_left_out = known.files_left_out;
     plan->options = &wire.options;
     plan->format = (Hac__Client__PlanFormat)format;
     plan->input = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;

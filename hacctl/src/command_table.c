@@ -68,7 +68,7 @@ const hac_command hac_commands[] = {
      HAC_FOR_MAPREDUCE, 1, SIZE_MAX, HAC_WORDS_NAMED, hac_cmd_mapreduce},
     {"parquet query", "filter, group and aggregate the rows of Parquet files",
      "IN… --select EXPR,… [OPTION…]",
-     "IN are up to 253 files. A folder stands for the files *.parquet in it and in its subfolders. Only the "
+     "A folder stands for the Parquet files in it and in its subfolders. Only the "
      "data that the query needs is read. Types are those of the file; --schema chooses columns and checks "
      "their types. Text, such as csv, is converted first, in memory.",
      HAC_FOR_PARQUET_QUERY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_parquet_query},

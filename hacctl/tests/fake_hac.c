@@ -11,7 +11,7 @@
  *     FAKE_HAC_CALLS=FILE   every call is appended there as a line
  */
 #include <errno.h>
-#include <hac/hac.h>
+#include <hac/files.h>
 
 #include "opsplit/run.h"
 #include <poll.h>
@@ -405,6 +405,13 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
         job->text = getenv("FAKE_HAC_TEXT");
     *ret_job = job;
     return HAC_OK;
+}
+
+hac_status hac_query_file_list(hac_client *client, const hac_files *files, const hac_query_options *options,
+                               hac_job **ret_job, hac_error *err)
+{
+    record("list of %zu files", hac_files_count(files));
+    return hac_query_files(client, NULL, NULL, 0, options, ret_job, err);
 }
 
 hac_status hac_query_stream(hac_client *client, int fd, const char *name, const hac_query_options *options,

@@ -337,6 +337,7 @@ hac_status hac_mpi_mapreduce(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
     hac_status status = hac_query_request_parse(&request, "mapreduce", args, 0, err);
+    request.options.path_columns = NULL; /* ranks read parts of files, which have no names */
     return run(cli, args, "mapreduce", &request, status, err);
 }
 
@@ -344,5 +345,6 @@ hac_status hac_mpi_parquet(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
     hac_status status = hac_query_request_parquet(&request, "parquet query", args, 0, err);
+    request.options.path_columns = NULL; /* as above */
     return run(cli, args, "parquet query", &request, status, err);
 }

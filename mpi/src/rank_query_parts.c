@@ -275,6 +275,8 @@ static hac_status check_input(const hac_query_request *request, hac_error *err)
     if (input->stream || input->standard)
         return hac_fail(err, HAC_INVALID, "%s is not a regular file, so ranks cannot read parts of it",
                         input->names[0]);
+    if (input->many)
+        return hac_fail(err, HAC_INVALID, "ranks read up to %d files", HAC_QUERY_FILES_MAX);
     if (input->compressed)
         return hac_fail(err, HAC_INVALID, "ranks cannot read parts of compressed files; unpack them first");
     if (input->document)

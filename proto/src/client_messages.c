@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/folder_keys.h"
 #include "base/format.h"
 #include "base/input_options.h"
 #include "base/limits.h"
@@ -27,7 +28,8 @@ const hac_message_limits hac_client_limits[] = {
     HAC_LIMITS(hac__client__input, false,
         {"descriptor", .max = HAC_DESCRIPTORS_MAX - 1},
         {"offset", .max = HAC_WIRE_BYTES_MAX},
-        {"bytes", .max = HAC_WIRE_BYTES_MAX}),
+        {"bytes", .max = HAC_WIRE_BYTES_MAX},
+        {"path", .bytes = HAC_FOLDER_KEYS_BYTES}),
     HAC_LIMITS(hac__client__sort_spec, false,
         {"type", .flags = HAC_FIELD_NEEDED, .max = HAC_TYPE_COUNT - 1},
         {"algorithm", .max = HAC_SORT_END - 1},
@@ -84,7 +86,8 @@ const hac_message_limits hac_client_limits[] = {
         {"reading_ns", .max = HAC_WIRE_BYTES_MAX},
         {"input_wait_ns", .max = HAC_WIRE_BYTES_MAX},
         {"device_wait_ns", .max = HAC_WIRE_BYTES_MAX},
-        {"writing_ns", .max = HAC_WIRE_BYTES_MAX}),
+        {"writing_ns", .max = HAC_WIRE_BYTES_MAX},
+        {"path", .bytes = HAC_FOLDER_KEYS_BYTES}),
     HAC_LIMITS(hac__client__op_span, false,
         {"buffer", .max = HAC_OPS_BUFFERS_MAX - 1},
         {"offset", .max = HAC_WIRE_BYTES_MAX},

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/folder_keys.h"
 #include "base/limits.h"
 #include "validate.h"
 #include "wire.h"
@@ -27,6 +28,7 @@ const hac_message_limits hac_executor_limits[] = {
         {"spans", .count = HAC_SPANS_MAX},
         {"params", .count = HAC_TASK_PARAMS_MAX},
         {"data", .bytes = HAC_QUERY_INLINE_MAX},
+        {"path", .bytes = HAC_FOLDER_KEYS_BYTES},
         {"then", .count = HAC_RUN_THEN_MAX}),
     HAC_LIMITS(hac__executor__build, false,
         {"programs", .flags = HAC_FIELD_NEEDED, .count = PROGRAMS_MAX}),

@@ -26,6 +26,7 @@ typedef struct hac_format_info {
     bool header;      /* the first line may name the columns; records consist of delimited fields */
     bool by_name;  /* each record has its own columns: a schema may name others than the first records have */
     bool inferred; /* types of columns can be inferred from the first records */
+    bool path_columns; /* names of folders may hold columns (folder_keys.h) */
     bool needs_schema; /* a query cannot read the format without a schema */
     hac_record_end records;
     const char *columns;  /* schema of the columns that it always has, "line:string"; NULL: others */

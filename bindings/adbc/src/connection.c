@@ -212,7 +212,7 @@ static AdbcStatusCode get_table_schema(struct AdbcConnection *connection, const 
 hac_status hac_adbc_table_schema(hac_adbc_connection *c, const char *name, struct ArrowSchema *ret,
                                  hac_error *err)
 {
-    hac_adbc_source source = {.n_paths = 0};
+    hac_adbc_source source = {.files = NULL};
     hac_query_options options = HAC_QUERY_OPTIONS_INIT;
     struct ArrowArray none;
     hac_job *job = NULL;

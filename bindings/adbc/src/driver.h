@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include <hac/files.h>
+
 #include "../adbc.h"
 
 #define HAC_ADBC_API __attribute__((visibility("default")))
@@ -30,8 +32,7 @@ typedef struct hac_adbc_connection {
 
 /* What a query is about, besides its text. */
 typedef struct hac_adbc_source {
-    char **paths; /* owned */
-    size_t n_paths, capacity;
+    hac_files *files; /* NULL: none */
 } hac_adbc_source;
 
 typedef struct hac_adbc_statement {

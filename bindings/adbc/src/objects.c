@@ -241,12 +241,12 @@ static hac_status put_table(hac_adbc_connection *c, const char *path, const char
 static hac_status put_tables(hac_adbc_connection *c, const object_filter *filter, hac_adbc_column *table,
                              hac_error *err)
 {
-    hac_adbc_source files = {.n_paths = 0};
+    hac_adbc_source files = {.files = NULL};
     const char *folder = c->folder[0] != '\0' ? c->folder : ".";
     size_t skip = strlen(folder) + (folder[strlen(folder) - 1] != '/');
     hac_status status = hac_adbc_list_folder(&files, folder, err);
-    for (size_t i = 0; i < files.n_paths && status == HAC_OK; i++) {
-        const char *path = files.paths[i], *name = path + skip;
+    for (size_t i = 0; status == HAC_OK && i < hac_files_count(files.files); i++) {
+        const char *path = hac_files_name(files.files, i), *name = path + skip;
         if (hac_input_format_of(path) == HAC_INPUT_NONE || !matches(filter->table, name))
             continue;
         status = put_table(c, c->folder[0] != '\0' && path[0] != '/' ? name : path, name, filter, table, err);

@@ -134,10 +134,8 @@ static hac_status open_file(const char *path, int *ret, hac_error *err)
 static hac_status open_split(void *context, size_t index, int *ret_fd, const char **ret_name, hac_error *err)
 {
     const hac_adbc_source *source = context;
-    hac_status status = open_file(source->paths[index], ret_fd, err);
-    if (status == HAC_OK)
-        *ret_name = source->paths[index];
-    return status;
+    *ret_name = hac_files_name(source->files, index);
+    return open_file(*ret_name, ret_fd, err);
 }
 
 /* Reads any number of files, compressed or not, one after another. */
@@ -145,10 +143,10 @@ static hac_status run_splits(hac_adbc_connection *c, const hac_adbc_source *sour
                              const hac_query_options *options, hac_job **ret, hac_error *err)
 {
     hac_splits splits = HAC_SPLITS_INIT;
-    splits.n_inputs = source->n_paths;
+    splits.n_inputs = hac_files_count(source->files);
     splits.open = open_split;
     splits.context = (void *)(uintptr_t)source;
-    splits.name = source->paths[0];
+    splits.name = hac_files_name(source->files, 0);
     splits.stop_fd = c->stop_fd;
     hac_job *job = NULL;
     hac_status status = hac_query_splits(c->client, &splits, options, &job, err);
@@ -159,27 +157,17 @@ static hac_status run_splits(hac_adbc_connection *c, const hac_adbc_source *sour
 static hac_status run_descriptors(hac_adbc_connection *c, const hac_adbc_source *source,
                                   const hac_query_options *options, hac_job **ret, hac_error *err)
 {
-    int fds[HAC_QUERY_FILES_MAX];
-    size_t n = 0;
     hac_job *job = NULL;
-    hac_status status = HAC_OK;
-    while (n < source->n_paths && status == HAC_OK) {
-        status = open_file(source->paths[n], &fds[n], err);
-        n += status == HAC_OK;
-    }
-    if (status == HAC_OK)
-        status = hac_query_files(c->client, fds, (const char *const *)source->paths, n, options, &job, err);
-    for (size_t i = 0; i < n; i++)
-        close(fds[i]);
+    hac_status status = hac_query_file_list(c->client, source->files, options, &job, err);
     return finish(c, status, job, ret, err);
 }
 
 /* Finds the format that all suffixes stand for. */
 static hac_status find_format(const hac_adbc_source *source, hac_input_format *ret, hac_error *err)
 {
-    for (size_t i = 0; i < source->n_paths; i++) {
-        const char *path = source->paths[i];
-        hac_input_format format = hac_input_format_of(path);
+    for (size_t i = 0; i < hac_files_count(source->files); i++) {
+        const char *path = hac_files_name(source->files, i);
+        hac_input_format format = hac_files_format_of(path);
         if (format == HAC_INPUT_NONE || (i > 0 && format != *ret)) {
             err->code = HAC_INVALID;
             snprintf(err->message, sizeof(err->message),
@@ -198,11 +186,11 @@ static hac_status find_format(const hac_adbc_source *source, hac_input_format *r
 static bool has_streams(const hac_adbc_source *source)
 {
     struct stat st;
-    for (size_t i = 0; i < source->n_paths; i++)
-        if (hac_adbc_is_packed(source->paths[i]) ||
-            (stat(source->paths[i], &st) == 0 && !S_ISREG(st.st_mode)))
+    for (size_t i = 0; i < hac_files_count(source->files); i++)
+        if (hac_adbc_is_packed(hac_files_name(source->files, i)) ||
+            (stat(hac_files_name(source->files, i), &st) == 0 && !S_ISREG(st.st_mode)))
             return true;
-    return source->n_paths > HAC_QUERY_FILES_MAX;
+    return hac_files_count(source->files) > HAC_QUERY_FILES_MAX;
 }
 
 hac_status hac_adbc_run_files(hac_adbc_connection *c, const hac_adbc_source *source,
@@ -214,18 +202,14 @@ hac_status hac_adbc_run_files(hac_adbc_connection *c, const hac_adbc_source *sou
         status = find_format(source, &own.input_format, err);
     if (status != HAC_OK)
         return status;
+    status = hac_files_apply(source->files, &own, err);
+    if (status != HAC_OK)
+        return status;
     own.infer_schema = 1; /* of text without a schema */
     own.stop_fd = c->stop_fd;
     bool parquet = own.input_format == HAC_INPUT_PARQUET;
     if (has_streams(source) && !parquet)
         return run_splits(c, source, &own, ret, err);
-    if (source->n_paths > HAC_QUERY_FILES_MAX) {
-        err->code = HAC_UNSUPPORTED;
-        snprintf(err->message, sizeof(err->message),
-                 "%zu Parquet files are more than the %d that a query reads", source->n_paths,
-                 HAC_QUERY_FILES_MAX);
-        return HAC_UNSUPPORTED;
-    }
     status = run_descriptors(c, source, &own, ret, err);
     if (status == HAC_UNSUPPORTED && own.input_format == HAC_INPUT_JSONL) /* a JSON document, not lines */
         status = run_splits(c, source, &own, ret, err);

@@ -233,7 +233,7 @@ static hac_status fail_bound(const hac_adbc_statement *s, hac_error *err)
 static hac_status run(hac_adbc_statement *s, const hac_sql *sql, const hac_query_options *options,
                       hac_job **ret, hac_error *err)
 {
-    hac_adbc_source source = {.n_paths = 0};
+    hac_adbc_source source = {.files = NULL};
     bool names_bound = hac_sql_source(sql, 1) == NULL && strcmp(hac_sql_source(sql, 0), s->bind_name) == 0;
     bool has_bound = s->bound.release != NULL;
     if (names_bound && !has_bound && s->bound_read)

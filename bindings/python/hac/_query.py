@@ -69,31 +69,11 @@ def _files_of(place: str) -> List[Optional[str]]:
     """The files that a name stands for: a file, a folder, a pattern; None: standard input."""
     if place == "-":
         return [None]
-    if os.path.isdir(place):
-        return _files_in(place)
-    if not os.path.exists(place) and glob.has_magic(place):
-        found = sorted(glob.glob(place))
-        if not found:
-            raise FileNotFoundError(f"no file matches {place}")
-        return [name for match in found for name in _files_of(match)]
-    return [place]
-
-
-def _fail(error: OSError) -> None:
-    raise error
-
-
-def _files_in(folder: str) -> List[Optional[str]]:
-    """The Parquet files of a folder and its subfolders; if there are none, all files."""
-    found: List[Optional[str]] = []
-    for path, folders, names in os.walk(folder, onerror=_fail):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        found += [os.path.join(path, name) for name in names if not name.startswith((".", "_"))]
-    found = sorted(name for name in found if os.path.isfile(name))  # type: ignore
-    parquet = [name for name in found if _format_of(name) == FORMATS["parquet"]]
-    if not found:
-        raise FileNotFoundError(f"there is no file in the folder {folder}")
-    return parquet or found
+    if os.path.exists(place) and not os.path.isdir(place):
+        return [place]
+    if not os.path.exists(place) and not glob.has_magic(place):
+        return [place]  # opening it says what is wrong
+    return list(_hac.find_files(os.fsencode(place)))
 
 
 def _begin(name: Optional[str]) -> bytes:
@@ -107,7 +87,7 @@ def _begin(name: Optional[str]) -> bytes:
 def _format_of(name: Optional[str]) -> int:
     if name is None:
         return 0
-    return _hac.input_format_of(os.fspath(name)) or (FORMATS["parquet"] if _begin(name) == b"PAR1" else 0)
+    return _hac.input_format_of(os.fspath(name))
 
 
 def _choose_format(files: List[Optional[str]], options: Dict[str, Any]) -> int:
@@ -124,6 +104,17 @@ def _choose_format(files: List[Optional[str]], options: Dict[str, Any]) -> int:
         raise InvalidError(f"how is {name or 'standard input'} to be read? Its name does not say: format= is one of "
                            f"{', '.join(FORMATS)}")
     return form
+
+
+def _apply(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql]) -> List[Optional[str]]:
+    """The files that the query has to read; sets the columns in names of folders."""
+    if None in files or not all(os.path.exists(name) for name in files):  # type: ignore
+        return files
+    names = tuple(os.fsencode(name) for name in files)  # type: ignore
+    left, columns, left_out = _hac.apply_files(names, options, sql)
+    if columns is not None:
+        options.update(path_columns=columns, files_left_out=left_out)
+    return list(left)
 
 
 def _read_here(files: List[Optional[str]], form: int) -> bool:
@@ -149,6 +140,7 @@ def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac
     if not files:
         raise InvalidError("no file is named")
     form = options["input_format"] = _choose_format(files, options)
+    files = _apply(files, options, sql)
     named = options["input_options"]
     if form in TEXT_WITH_TYPES and "schema" not in options:
         options["infer_schema"] = 1
@@ -156,8 +148,10 @@ def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac
     if _read_here(files, form):
         return _run_splits(files, options, sql, bar)
     if len(files) > FILES_MAX:
-        raise InvalidError(f"{len(files)} Parquet files are too many for one query, which reads up to {FILES_MAX}: query parts "
-                           "of them")
+        with lent_connection() as mine:
+            job = mine.query_file_list(tuple(os.fsencode(name) for name in files), options, sql)  # type: ignore
+            job.wait()  # nobody is to wait for it when the connection is lent again
+            return job
     fds = []
     try:
         for name in files:

@@ -273,6 +273,10 @@ static PyMethodDef methods[] = {
      "format and a tuple of buffers, or of a name and the two capsules of __arrow_c_array__."},
     {"query_files", hacpy_query_files, METH_VARARGS,
      "query_files($self, fds, names, options, sql, /)\n--\n\nSubmits a query of regular files."},
+    {"query_file_list", hacpy_query_file_list, METH_VARARGS,
+     "query_file_list($self, names, options, sql, /)\n--\n\nRuns a query of any number of Parquet files, up "
+     "to the query of "
+     "their parts, which is submitted."},
     {"query_splits", hacpy_query_splits, METH_VARARGS,
      "query_splits($self, paths, stop_fd, options, sql, /)\n--\n\nRuns a query of any files, read by this "
      "process, "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module hac._hac: its state and its functions. */
+#include "files.h"
 #include "support.h"
 
 /* ---- functions ---- */
@@ -8,13 +9,19 @@ static PyObject *input_format_of(PyObject *module, PyObject *path)
 {
     (void)module;
     const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
-    return text != NULL ? PyLong_FromLong(hac_input_format_of(text)) : NULL;
+    return text != NULL ? PyLong_FromLong(hac_files_format_of(text)) : NULL;
 }
 
 static PyMethodDef functions[] = {
     {"input_format_of", input_format_of, METH_O,
-     "input_format_of(path, /)\n--\n\nThe number of the input format that the suffix of a file's name stands "
-     "for; 0: none."},
+     "input_format_of(path, /)\n--\n\nThe number of a file's input format: by its suffix, else by its "
+     "first bytes; 0: not known."},
+    {"find_files", hacpy_find_files, METH_O,
+     "find_files(name, /)\n--\n\nThe files that a file's name, a folder or a pattern stands for."},
+    {"apply_files", hacpy_apply_files, METH_VARARGS,
+     "apply_files(names, options, sql, /)\n--\n\n(The files that the query has to read, the columns in names "
+     "of "
+     "folders or None, the number of files left out)."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -57,6 +57,8 @@ static const member query_members[] = {
     {"input_options", MEMBER_INPUT, 0},
     {"infer_schema", MEMBER_INT, offsetof(hac_query_options, infer_schema)},
     {"find", MEMBER_INT, offsetof(hac_query_options, find)},
+    {"path_columns", MEMBER_TEXT, offsetof(hac_query_options, path_columns)},
+    {"files_left_out", MEMBER_U64, offsetof(hac_query_options, files_left_out)},
     JOB_MEMBERS(hac_query_options),
 };
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <hac/files.h>
+
 #include "arrow_in.h"
 #include "columns.h"
 #include "connection.h"
@@ -201,6 +203,36 @@ PyObject *hacpy_query_files(PyObject *object, PyObject *args)
 end:
     free((void *)names);
     free(fds);
+    hacpy_names_clear(&call.devices);
+    return job;
+}
+
+static hac_status submit_file_list(query_call *call, hac_client *client, hac_job **ret_job, hac_error *err)
+{
+    hac_files *files = NULL;
+    hac_status status = hac_files_new(&files, err);
+    for (size_t i = 0; i < call->n_files && status == HAC_OK; i++)
+        status = hac_files_add(files, call->names[i], 0, err);
+    if (status == HAC_OK)
+        status = hac_query_file_list(client, files, &call->options, ret_job, err);
+    hac_files_free(files);
+    return status;
+}
+
+PyObject *hacpy_query_file_list(PyObject *object, PyObject *args)
+{
+    PyObject *name_tuple, *options, *sql, *job = NULL;
+    const char **names = NULL;
+    query_call call = {.submit = submit_file_list};
+    hacpy_state *state = hacpy_connection_state(object);
+    if (state != NULL && PyArg_ParseTuple(args, "OOO:query_file_list", &name_tuple, &options, &sql) &&
+        read_call(state, options, sql, &call) && (names = read_names(name_tuple)) != NULL) {
+        hacpy_source source = {.object = NULL};
+        call.n_files = (size_t)PyTuple_Size(name_tuple);
+        call.names = names;
+        job = submit(object, state, &call, &source);
+    }
+    free((void *)names);
     hacpy_names_clear(&call.devices);
     return job;
 }

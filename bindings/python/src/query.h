@@ -9,6 +9,7 @@ PyObject *hacpy_query_arrow(PyObject *object, PyObject *args);
 PyObject *hacpy_query_stream(PyObject *object, PyObject *args);
 PyObject *hacpy_query_columns(PyObject *object, PyObject *args);
 PyObject *hacpy_query_files(PyObject *object, PyObject *args);
+PyObject *hacpy_query_file_list(PyObject *object, PyObject *args);
 PyObject *hacpy_query_splits(PyObject *object, PyObject *args);
 
 #endif

@@ -386,6 +386,12 @@ typedef struct hac_query_options {
      * with_select names and computes in place of the source's. NULL: the source itself. */
     const char *with_select;
     const char *with_where;
+    /* Columns whose values are in the names of folders, as a schema: "year:i64,city:string" for the name
+     * sales/year=2024/city=Rome/a.parquet, which hac_query_files and hac_query_splits then get with each
+     * file. A file whose name lacks a column has null. hac_files_apply (<hac/files.h>) finds them. NULL:
+     * none. csv, tsv, jsonl, logfmt, parquet. */
+    const char *path_columns;
+    uint64_t files_left_out; /* files that need not be read; plans and receipts say so */
 } hac_query_options;
 
 enum {
@@ -402,7 +408,7 @@ enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2 };
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_ENGINE_AUTO,    \
             {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL, 0, NULL,       \
-            UINT64_MAX, 0, 0, 0, NULL, NULL                                                                  \
+            UINT64_MAX, 0, 0, 0, NULL, NULL, NULL, 0                                                         \
     }
 
 /* Sets an option of the input format by the name and the value that logic files have for it

@@ -81,6 +81,7 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                            .limit_each = options->limit_each,
                            .with_select = options->with_select,
                            .with_where = options->with_where,
+                           .path_columns = table ? NULL : options->path_columns,
                            .output = (hac_result_format)options->result_format};
     text.source =
         (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
@@ -208,7 +209,7 @@ static void note_json_fields(const hac_query *query, const hac_source_columns *c
 {
     hac_schema named = {.fields = calloc(query->columns.n_fields + 1, sizeof(hac_field))};
     for (size_t i = 0; named.fields != NULL && i < query->columns.n_fields; i++)
-        if (!query->columns.fields[i].inferred)
+        if (!query->columns.fields[i].inferred && !query->columns.fields[i].in_path)
             named.fields[named.n_fields++] = query->columns.fields[i];
     hac_json_fields_note(&columns->json, &named, ret, capacity);
     free(named.fields);

@@ -229,6 +229,7 @@ static hac_status send_query(const hac_query_call *call, const hac_compiled_quer
     query.n_inputs = call->n_inputs;
     query.options = &wire->options;
     query.splits = call->splits;
+    query.files_left_out = call->options->files_left_out;
     query.name = hac_wire_text(call->name);
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY;

@@ -21,9 +21,23 @@ enum { HEADER_BYTES = 65536 };
 
 enum { AT_ONCE = 16 }; /* descriptions that are asked for at the same time */
 
-/* Returns the index of the first input that has bytes, because text inputs may be empty. */
+/* Whether the file has more than a line of names. */
+static bool has_record(int fd)
+{
+    char head[4096];
+    ssize_t n = pread(fd, head, sizeof(head), 0);
+    const char *end = n > 0 ? memchr(head, '\n', (size_t)n) : NULL;
+    return n == (ssize_t)sizeof(head) || (end != NULL && end + 1 < head + n);
+}
+
+/* Returns the index of the first input that has records, because parts of a folder may have a header alone;
+ * else of the first one that has bytes. */
 static size_t first_input(const hac_query_call *call)
 {
+    bool header = call->fds != NULL && hac_query_has_header(call->options);
+    for (size_t i = 0; header && i < call->n_inputs; i++)
+        if (call->inputs[i]->bytes > 0 && has_record(call->fds[i]))
+            return i;
     for (size_t i = 0; i < call->n_inputs; i++)
         if (call->inputs[i]->bytes > 0)
             return i;

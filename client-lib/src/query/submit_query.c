@@ -8,6 +8,7 @@
 #include "base/json_document.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "files/path_columns.h"
 #include "input/stream.h"
 #include "input/text_begin.h"
 #include "jobs/job_input.h"
@@ -36,19 +37,55 @@ hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_
 
 /* ---- files ---- */
 
-#define NAME_BYTES  256   /* maximum size of a file's name with its NUL */
-#define NAMES_BYTES 24576 /* maximum size of all names, which share a message with the query's text */
+#define NAME_BYTES 256 /* maximum size of a file's name with its NUL */
+#define NAMES_BYTES                                                                                          \
+    24576           /* maximum size of all names and paths, which share a message with the query's text */
+#define NAME_MIN 24 /* minimum size of a name with its NUL */
 
 typedef struct file_inputs {
     Hac__Client__Input input[HAC_QUERY_FILES_MAX];
     Hac__Client__Input *list[HAC_QUERY_FILES_MAX];
     char name[HAC_QUERY_FILES_MAX][NAME_BYTES];
     size_t name_capacity; /* maximum size of a name with its NUL */
+    hac_text paths;       /* folders with keys, of all files */
 } file_inputs;
 
-static size_t name_capacity(size_t n_files)
+static void free_inputs(file_inputs **files)
 {
-    return n_files <= NAMES_BYTES / NAME_BYTES ? NAME_BYTES : NAMES_BYTES / n_files;
+    if (*files != NULL)
+        hac_text_clear(&(*files)->paths);
+    free(*files);
+}
+
+/* Sizes the names: what the paths leave. */
+static size_t name_capacity(size_t n_files, size_t paths)
+{
+    size_t bytes = NAMES_BYTES - paths;
+    return n_files <= bytes / NAME_BYTES ? NAME_BYTES : bytes / n_files;
+}
+
+/* Gathers the folders with keys of all files. */
+static hac_status fill_paths(file_inputs *files, const char *const *names, size_t n_files,
+                             const hac_query_options *options, hac_error *err)
+{
+    hac_path_keys_text keys;
+    for (size_t i = 0; i < n_files && names != NULL; i++) {
+        hac_status status = hac_path_keys(options, names[i], &keys, err);
+        if (status != HAC_OK)
+            return status;
+        hac_text_add_bytes(&files->paths, keys.text, keys.bytes);
+        files->input[i].path.len = keys.bytes;
+    }
+    if (files->paths.broken)
+        return hac_fail_no_memory(err);
+    if (files->paths.bytes > NAMES_BYTES - n_files * NAME_MIN)
+        return hac_fail(
+            err, HAC_REFUSED,
+            "the names of the folders with keys of %zu files have %zu bytes in all, too many for one "
+            "query; query parts of the files",
+            n_files, files->paths.bytes);
+    files->name_capacity = name_capacity(n_files, files->paths.bytes);
+    return HAC_OK;
 }
 
 /* Returns the end of a path that is too long, because paths in the same folder differ only at the end. */
@@ -94,7 +131,9 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
         return status;
     if (hac_formats[options->input_format].header && hac_is_mark_alone(fd, bytes))
         bytes = 0; /* the input has no header */
+    size_t path_bytes = input->path.len;
     hac__client__input__init(input);
+    input->path.len = path_bytes;
     input->where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
     input->descriptor = (uint32_t)index;
     input->bytes = bytes;
@@ -113,14 +152,17 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
             hac_fail(err, HAC_INVALID, "%zu files are given, 1 to %d can be", n_files, HAC_QUERY_FILES_MAX);
     if (status != HAC_OK)
         return status;
-    hac_autofree file_inputs *files = calloc(1, sizeof(*files));
+    hac_cleanup(free_inputs) file_inputs *files = calloc(1, sizeof(*files));
     if (files == NULL)
         return hac_fail_no_memory(err);
-    files->name_capacity = name_capacity(n_files);
+    status = fill_paths(files, names, n_files, &known, err);
     for (size_t i = 0; i < n_files && status == HAC_OK; i++)
         status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, &known, err);
     if (status != HAC_OK)
         return status;
+    char *path = files->paths.data;
+    for (size_t i = 0; i < n_files; path += files->input[i++].path.len)
+        files->input[i].path.data = (uint8_t *)path;
     hac_query_call call = {
         .options = &known, .inputs = files->list, .n_inputs = n_files, .fds = fds, .n_fds = n_files};
     return hac_query_submit(client, &call, ret_job, err);
@@ -133,10 +175,10 @@ hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, co
     query.input_format = HAC_INPUT_PARQUET;
     if (options != NULL)
         query.job = *options;
-    hac_autofree file_inputs *file = calloc(1, sizeof(*file));
+    hac_cleanup(free_inputs) file_inputs *file = calloc(1, sizeof(*file));
     if (file == NULL)
         return hac_fail_no_memory(err);
-    file->name_capacity = name_capacity(1);
+    file->name_capacity = name_capacity(1, 0);
     hac_status status = fill_file(file, 0, fd, name, &query, err);
     if (status != HAC_OK)
         return status;
@@ -260,6 +302,13 @@ hac_status hac_query_stream(hac_client *client, int fd, const char *name, const 
         call.owned = hac_buffer_take(hac_steal_ptr(buffer));
         hac_job_input_buffer(call.owned, 0, bytes, &input);
     }
+    hac_path_keys_text keys;
+    status = hac_path_keys(&known, name, &keys, err);
+    if (status != HAC_OK) {
+        hac_client_give_back(client, call.owned);
+        return status;
+    }
+    input.path = (ProtobufCBinaryData){keys.bytes, (uint8_t *)keys.text};
     if (stream.divided)
         strncat(line, HAC_INPUT_DIVIDED, sizeof(line) - strlen(line) - 1);
     input.name = line;

@@ -22,7 +22,8 @@ static const summary_value values[] = {
 };
 enum { N_VALUES = sizeof(values) / sizeof(values[0]), TEXT_MAX = HAC_EXPRESSION_MAX - 4096 };
 
-hac_status hac_summary_columns(const hac_query_options *options, const hac_source_columns *columns,
+/* The columns of the file, with the types of --schema. */
+static hac_status file_columns(const hac_query_options *options, const hac_source_columns *columns,
                                hac_schema *ret, hac_error *err)
 {
     bool has_schema = options->schema != NULL && options->schema[0] != '\0';
@@ -49,6 +50,28 @@ hac_status hac_summary_columns(const hac_query_options *options, const hac_sourc
     hac_schema_clear(&listed);
     *ret = all;
     return HAC_OK;
+}
+
+hac_status hac_summary_columns(const hac_query_options *options, const hac_source_columns *columns,
+                               hac_schema *ret, hac_error *err)
+{
+    hac_schema all = {0}, path = {0};
+    hac_status status = file_columns(options, columns, &all, err);
+    if (status == HAC_OK && options->path_columns != NULL)
+        status = hac_schema_parse(options->path_columns, &path, err);
+    for (size_t i = 0; i < path.n_fields; i++) {
+        int at = hac_schema_find(&all, path.fields[i].name, strlen(path.fields[i].name));
+        if (at >= 0 && options->schema != NULL) /* --schema may give it a type */
+            path.fields[i].type = all.fields[at].type;
+    }
+    if (status == HAC_OK)
+        status = hac_schema_add_path(&all, &path, err);
+    hac_schema_clear(&path);
+    if (status == HAC_OK)
+        *ret = all;
+    else
+        hac_schema_clear(&all);
+    return status;
 }
 
 static void add_name(hac_text *text, const char *name)

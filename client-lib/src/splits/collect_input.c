@@ -210,6 +210,7 @@ static hac_status submit(hac_client *client, collection *w, hac_job **ret_job, h
     if (w->divided)
         strncat(line, HAC_INPUT_DIVIDED, sizeof(line) - strlen(line) - 1);
     input.name = line;
+    input.path = (ProtobufCBinaryData){w->inputs->keys.bytes, (uint8_t *)w->inputs->keys.text};
     return hac_query_submit(client, &call, ret_job, err);
 }
 
@@ -238,6 +239,12 @@ hac_status hac_collect_input(hac_client *client, hac_input_list *inputs, const h
 {
     collection w = {.inputs = inputs, .options = options, .compiled = compiled};
     hac_job *job = NULL;
+    if (options->path_columns != NULL && inputs->splits->n_inputs > 1)
+        return hac_fail(
+            err, HAC_UNSUPPORTED,
+            "rows that are ordered, or given as columns, come from up to %d files of names with keys, none "
+            "of them compressed or a JSON document; convert the files to Parquet, or select a folder",
+            HAC_QUERY_FILES_MAX);
     hac_status status = hac_input_list_rule(options, HAC_SPLIT_SET_BYTES, &w.rule, err);
     if (status == HAC_OK)
         status = hac_stream_buffer(client, &w.buffer, err);

@@ -33,6 +33,9 @@ hac_status hac_input_list_next(hac_input_list *inputs, hac_error *err)
             (void)hac_fail(&local, status, "input %zu cannot be opened", index + 1);
         return hac_fail(err, status, "%s", local.message);
     }
+    status = hac_path_keys(inputs->options, name, &inputs->keys, err);
+    if (status != HAC_OK)
+        return status;
     bool named = name != NULL && hac_is_packed_name(name);
     bool raw = splits->uncompressed == 2 ? !named : splits->uncompressed != 0;
     return hac_input_open(inputs->fd, name, raw, inputs->options, &inputs->input, err);

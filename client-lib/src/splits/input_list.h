@@ -3,6 +3,7 @@
 #ifndef CLIENT_INPUT_LIST_H
 #define CLIENT_INPUT_LIST_H
 
+#include "files/path_columns.h"
 #include "input/input.h"
 #include "record_cut.h"
 
@@ -12,6 +13,7 @@ typedef struct hac_input_list {
     size_t next; /* index of the input to open next */
     int fd;      /* -1: no input is open */
     hac_input *input;
+    hac_path_keys_text keys; /* folders of the input that have keys */
     bool ahead; /* `input` is already open, and the next call of hac_input_list_next returns it */
 } hac_input_list;
 

@@ -290,6 +290,8 @@ hac_status hac_split_queue_send(hac_split_queue *queue, const hac_split_sizes *s
         ask.set_bytes = split->largest;
         ask.input_bytes = split->input_bytes;
         ask.name = line;
+        if (queue->path != NULL)
+            ask.path = (ProtobufCBinaryData){queue->path->bytes, (uint8_t *)(uintptr_t)queue->path->text};
     }
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT;

@@ -7,6 +7,7 @@
 #ifndef CLIENT_SPLIT_QUEUE_H
 #define CLIENT_SPLIT_QUEUE_H
 
+#include "files/path_columns.h"
 #include "jobs/jobs.h"
 #include "split_writer.h"
 
@@ -29,6 +30,7 @@ typedef struct hac_split_times {
 typedef struct hac_split_queue {
     hac_client *client;
     hac_job *job;
+    const hac_path_keys_text *path; /* folders of the current input; NULL: none */
     /* Writes rows. NULL: the rows are dropped. */
     hac_status (*write)(void *context, const void *bytes, size_t n, hac_error *err);
     void *context;

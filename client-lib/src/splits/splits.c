@@ -276,6 +276,7 @@ static hac_status run_splits(hac_client *client, hac_input_list *inputs, const h
     *inputs = (hac_input_list){.splits = splits, .fd = -1}; /* the run closes the open input */
     r.queue = (hac_split_queue){.client = client,
                                 .job = job,
+                                .path = &r.inputs.keys,
                                 .write = splits->write,
                                 .context = splits->context,
                                 .stop_fd = splits->stop_fd,

@@ -71,6 +71,37 @@ hac_status hacd_job_put_descriptor(hacd_job *job, size_t index, int fd, hac_erro
     return status;
 }
 
+hac_status hacd_job_put_path(hacd_job *job, size_t index, const uint8_t *path, size_t bytes, hac_error *err)
+{
+    if (index >= job->n_paths && bytes == 0)
+        return HAC_OK;
+    if (index >= job->n_paths) {
+        hacd_job_path *grown = reallocarray(job->paths, index + 1, sizeof *grown);
+        if (grown == NULL)
+            return hac_fail_no_memory(err);
+        job->paths = grown;
+        while (job->n_paths <= index)
+            job->paths[job->n_paths++] = (hacd_job_path){.data = NULL};
+    }
+    uint8_t *copy = bytes > 0 ? malloc(bytes) : NULL;
+    if (copy == NULL && bytes > 0)
+        return hac_fail_no_memory(err);
+    if (bytes > 0)
+        memcpy(copy, path, bytes);
+    free(job->paths[index].data);
+    job->paths[index] = (hacd_job_path){copy, bytes};
+    return HAC_OK;
+}
+
+static void free_paths(hacd_job *job)
+{
+    for (size_t i = 0; i < job->n_paths; i++)
+        free(job->paths[i].data);
+    free(job->paths);
+    job->paths = NULL;
+    job->n_paths = 0;
+}
+
 uint64_t hacd_job_descriptor_id(const hacd_job *job, size_t index)
 {
     return job->id * HAC_JOB_DESCRIPTORS_MAX + index; /* ids begin at 1 */
@@ -133,6 +164,7 @@ static bool holds_result(const hacd_job *job)
 static void release_inputs(hacd_job *job)
 {
     close_descriptors(job);
+    free_paths(job);
     hac_pool_clear(&job->input);
     free(job->data);
     job->data = NULL;

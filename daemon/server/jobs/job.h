@@ -157,6 +157,12 @@ typedef struct hacd_job_descriptor {
     uint64_t executors; /* bit mask of the slots of executors that have it */
 } hacd_job_descriptor;
 
+/* Folders of an input that have keys (base/folder_keys.h). */
+typedef struct hacd_job_path {
+    uint8_t *data; /* NULL: none */
+    size_t bytes;
+} hacd_job_path;
+
 #define HAC_JOB_DESCRIPTORS_MAX 256 /* one message carries at most HAC_DESCRIPTORS_MAX */
 
 typedef struct hac_waiter {
@@ -212,6 +218,8 @@ struct hacd_job {
     uint64_t input_offset;
     hacd_job_descriptor *descriptors;
     size_t n_descriptors;
+    hacd_job_path *paths; /* sent with the tasks of an input; by hac_plan_task.descriptor */
+    size_t n_paths;
 
     hac_plan *plan;            /* the current one; the last one if the job has ended */
     hac_splice_buffers splice; /* of all tasks so far */
@@ -316,6 +324,10 @@ void hacd_job_drop_descriptor(hacd_job *job, size_t index);
 /* Charges bytes that came in a message until the job has ended. HAC_REFUSED: over the user's limit. */
 HAC_MUST_USE hac_status hacd_job_charge_inline(hacd_job *job, uint64_t bytes, hac_error *err);
 /* The descriptor's id in executors. */
+/* Sets the folders of input `index`, which has `bytes` bytes of names with keys; none in place of earlier
+ * ones if that is 0. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hacd_job_put_path(hacd_job *job, size_t index, const uint8_t *path, size_t bytes,
+                                          hac_error *err);
 uint64_t hacd_job_descriptor_id(const hacd_job *job, size_t index);
 
 /* The client is done with the result. Its memory goes back to the pool when all readers are done. */

@@ -50,6 +50,7 @@ hac_status hac_query_plan_read(const Hac__Client__PlanQuery *request, hac_query_
                  : request->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA ? HAC_QUERY_INLINE
                                                                               : HAC_QUERY_IN_FILES;
     ret->n_sources = request->n_sources;
+    ret->files_left_out = request->files_left_out;
     for (size_t i = 0; i < request->n_sources; i++) {
         ret->sources[i] = ret->files[i] = request->sources[i];
         ret->bytes += request->sources[i];
@@ -68,6 +69,9 @@ static hac_status take_input(hac_session *session, hacd_job *job, const Hac__Cli
     state->names[index] = strdup(input->name);
     if (state->names[index] == NULL)
         return hac_fail_no_memory(err);
+    hac_status status = hacd_job_put_path(job, index, input->path.data, input->path.len, err);
+    if (status != HAC_OK)
+        return status;
     const char *name = input->name[0] != '\0' ? input->name : "the input";
     switch (input->where_case) {
     case HAC__CLIENT__INPUT__WHERE_BUFFER:
@@ -106,6 +110,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
         return status;
     hac_query_spec *spec = &hac_query_of(job)->spec;
     name_job(job, request);
+    hac_query_of(job)->files_left_out = spec->files_left_out = request->files_left_out;
     spec->n_sources = request->n_inputs;
     for (size_t i = 0; i < request->n_inputs && status == HAC_OK; i++) {
         spec->sources[i] = spec->table ? request->spec->rows : request->inputs[i]->bytes;

@@ -364,6 +364,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     if (status != HAC_OK)
         return status;
     hac_query_of(job)->in_splits = true;
+    hac_query_of(job)->files_left_out = request->files_left_out;
     hac_query_of(job)->spec.place = HAC_QUERY_IN_SPLITS; /* plan_nothing changes it if no split comes */
     s->fixed = spec->source->format == HAC_INPUT_FIXED;
     s->ordered = spec->ordered;

@@ -27,6 +27,7 @@ void hac_query_run_receipt(const hacd_job *job, hac_text *text)
     hac_json_string(text, "input_format", state->spec.format);
     hac_json_string(text, "output_format", state->output);
     hac_json_unsigned(text, "sources", state->spec.n_sources);
+    hac_json_unsigned(text, "files_left_out", state->files_left_out);
     hac_json_unsigned(text, "rows_read", totals->rows);
     hac_json_unsigned(text, "rows_kept", totals->kept);
     hac_json_unsigned(text, "rows_skipped", totals->skipped);

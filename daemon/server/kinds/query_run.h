@@ -35,6 +35,7 @@ typedef struct hacd_query {
     uint64_t groups_before;   /* totals.partial_groups of the rounds before this one */
     bool planned;   /* the plan that answers the query has been made, not only the one that reads footers */
     bool in_splits; /* the input comes in splits; else all of it is there */
+    uint64_t files_left_out; /* by the client: for the receipt */
 } hacd_query;
 
 /* The beginning of kind_state in the kinds that run queries. */

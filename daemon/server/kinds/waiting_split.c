@@ -30,10 +30,12 @@ hac_status hac_waiting_split_take(hac_session *session, hacd_job *job,
     if (status != HAC_OK)
         return status;
     split->name = strdup(request->name);
-    if (split->name != NULL)
-        return HAC_OK;
-    hac_waiting_split_drop(job, split);
-    return hac_fail_no_memory(err);
+    status = split->name == NULL
+                 ? hac_fail_no_memory(err)
+                 : hacd_job_put_path(job, split->slot, request->path.data, request->path.len, err);
+    if (status != HAC_OK)
+        hac_waiting_split_drop(job, split);
+    return status;
 }
 
 void hac_waiting_split_advance(hac_waiting_split *split, uint32_t sets)

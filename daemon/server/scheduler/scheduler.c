@@ -326,6 +326,10 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     }
     if (task->uses_descriptor)
         add_descriptor(job, executor, task, &message);
+    if (task->descriptor < job->n_paths) {
+        run->path.data = job->paths[task->descriptor].data;
+        run->path.len = job->paths[task->descriptor].bytes;
+    }
     if (task->data == NULL && job->data != NULL) {
         run->data.data = job->data;
         run->data.len = job->data_bytes;

@@ -49,6 +49,7 @@ typedef struct hac_query_text {
     /* The rows of WITH: the other texts see the columns that `with_select` names in place of the source's,
      * of the rows for which `with_where` is true. NULL: all columns and rows of the source. */
     const char *with_select, *with_where;
+    const char *path_columns; /* a schema: columns whose values are in the names of folders */
     hac_result_format output;
     hac_parquet_settings parquet;
     hac_source_options source;
@@ -61,14 +62,15 @@ typedef struct hac_order_item {
 
 typedef struct hac_query {
     hac_source_options source;
-    hac_schema columns; /* the columns of the source that the query uses */
+    hac_schema columns; /* the columns of the source that the query uses; those in paths come last */
     /* The position of each column in the schema as written, which is also its position in a table and in a
-     * source without header. HAC_INPUT_FIXED: the byte of a record at which the column begins. */
+     * source without header. HAC_INPUT_FIXED: the byte of a record at which the column begins. Of a column in
+     * paths: schema_columns. */
     uint16_t *positions;
-    size_t
-        schema_columns;  /* number of columns of the schema as written; HAC_INPUT_FIXED: bytes of a record */
-    uint8_t *widths;     /* HAC_INPUT_LENGTHS: hac_value_size of each column of the schema; else NULL */
-    hac_program *filter; /* has one bool output; NULL: the query keeps all rows */
+    size_t schema_columns; /* number of columns of the schema as written, without those in paths;
+                          * HAC_INPUT_FIXED: bytes of a record */
+    uint8_t *widths;       /* HAC_INPUT_LENGTHS: hac_value_size of each column of the schema; else NULL */
+    hac_program *filter;   /* has one bool output; NULL: the query keeps all rows */
     /* Outputs: n_keys keys, then the arguments of the aggregates. Without aggregation: the output columns. */
     hac_program *rows;
     hac_program *finals; /* inputs: the keys, then the results of the aggregates; NULL: no aggregation */
@@ -108,6 +110,9 @@ typedef struct hac_query {
 HAC_MUST_USE hac_status hac_query_compile(const hac_query_text *text, const hac_schema *header,
                                           hac_query **ret, hac_error *err);
 void hac_query_free(hac_query *query);
+
+/* The number of columns that are read from the file: those before the columns in paths. */
+size_t hac_query_columns_in_file(const hac_query *query);
 
 /* Whether the texts ask for an aggregation, as far as can be told before the columns are known. */
 bool hac_query_text_aggregates(const hac_query_text *text);

@@ -17,6 +17,7 @@ typedef struct hac_field {
     hac_value_type type;
     bool made;     /* the name is not the source's (column_names.h) */
     bool inferred; /* the type is that of the first records; values that it would change are errors */
+    bool in_path;  /* the values are in the names of folders (base/folder_keys.h), not in the file */
 } hac_field;
 
 typedef struct hac_schema {
@@ -27,6 +28,9 @@ typedef struct hac_schema {
 /* HAC_INVALID: the message names the fault and its character; the caller adds "--schema: ". */
 HAC_MUST_USE hac_status hac_schema_parse(const char *text, hac_schema *ret, hac_error *err);
 void hac_schema_clear(hac_schema *schema);
+/* Appends the columns of `path`, marked as in_path. They come last, so that readers of files see the other
+ * columns only, and take the places of columns of the same names. */
+HAC_MUST_USE hac_status hac_schema_add_path(hac_schema *schema, const hac_schema *path, hac_error *err);
 /* Appends a schema as hac_schema_parse reads it. */
 void hac_schema_print(const hac_schema *schema, hac_text *ret);
 /* The index of the column of that name; -1: there is none. Names are case-sensitive. */

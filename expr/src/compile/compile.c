@@ -627,11 +627,15 @@ static hac_status analyse(hac_compiler *c)
 
 static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *query)
 {
-    hac_status status = hac_compile_schema(c, header);
+    hac_status status = hac_compile_read_path(c);
+    if (status == HAC_OK)
+        status = hac_compile_schema(c, header);
     if (status == HAC_OK)
         status = parse_all(c);
     if (status == HAC_OK)
         status = hac_compile_named_columns(c, header);
+    if (status == HAC_OK)
+        status = hac_compile_add_path(c);
     if (status == HAC_OK)
         status = analyse(c);
     if (status == HAC_OK)
@@ -647,7 +651,7 @@ static hac_expr_source source_of(const char *option, const char *text)
     return (hac_expr_source){.option = option, .text = text != NULL ? text : ""};
 }
 
-static hac_compiler *compiler_new(const hac_query_text *text, hac_error *err)
+hac_compiler *hac_compiler_new(const hac_query_text *text, hac_error *err)
 {
     hac_compiler *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -668,9 +672,10 @@ static hac_compiler *compiler_new(const hac_query_text *text, hac_error *err)
     return c;
 }
 
-static void compiler_free(hac_compiler *c)
+void hac_compiler_free(hac_compiler *c)
 {
     hac_schema_clear(&c->schema);
+    hac_schema_clear(&c->path);
     hac_arena_clear(&c->arena);
     free(c);
 }
@@ -685,11 +690,11 @@ hac_status hac_query_compile(const hac_query_text *text, const hac_schema *heade
     if (status != HAC_OK)
         return status;
     hac_cleanup(hac_query_free_cleanup) hac_query *query = calloc(1, sizeof *query);
-    hac_compiler *c = query == NULL ? NULL : compiler_new(text, err);
+    hac_compiler *c = query == NULL ? NULL : hac_compiler_new(text, err);
     if (c == NULL)
         return hac_fail_no_memory(err);
     status = compile(c, header, query);
-    compiler_free(c);
+    hac_compiler_free(c);
     if (status == HAC_OK)
         *ret = hac_steal_ptr(query);
     return status;
@@ -698,7 +703,7 @@ hac_status hac_query_compile(const hac_query_text *text, const hac_schema *heade
 bool hac_query_text_aggregates(const hac_query_text *text)
 {
     hac_error unused;
-    hac_compiler *c = compiler_new(text, &unused);
+    hac_compiler *c = hac_compiler_new(text, &unused);
     if (c == NULL)
         return false;
     bool aggregates = check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK &&
@@ -706,14 +711,15 @@ bool hac_query_text_aggregates(const hac_query_text *text)
     c->pass++;
     for (size_t i = 0; i < c->n_selects; i++)
         aggregates |= calls_aggregate(c, c->selects[i].node);
-    compiler_free(c);
+    hac_compiler_free(c);
     return aggregates;
 }
 
 /* Whether an expression has the name of a column that is neither in the schema nor an item's own name. */
 static bool names_other(hac_compiler *c, const hac_node *node)
 {
-    bool other = node->kind == HAC_NODE_COLUMN && hac_schema_find(&c->schema, node->name, node->n_name) < 0;
+    bool other = node->kind == HAC_NODE_COLUMN && hac_schema_find(&c->schema, node->name, node->n_name) < 0 &&
+                 hac_schema_find(&c->path, node->name, node->n_name) < 0;
     for (size_t i = 0; other && node->kind == HAC_NODE_COLUMN && i < c->n_keys + c->n_selects; i++) {
         const hac_item *item = i < c->n_keys ? &c->keys[i] : &c->selects[i - c->n_keys];
         other = item->name == NULL || strlen(item->name) != node->n_name ||
@@ -744,11 +750,12 @@ static bool any_names_other(hac_compiler *c)
 bool hac_query_text_names_other(const hac_query_text *text)
 {
     hac_error unused;
-    hac_compiler *c = compiler_new(text, &unused);
+    hac_compiler *c = hac_compiler_new(text, &unused);
     if (c == NULL)
         return false;
     bool other = check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK &&
+                 hac_compile_read_path(c) == HAC_OK &&
                  hac_schema_parse(text->schema, &c->schema, &unused) == HAC_OK && any_names_other(c);
-    compiler_free(c);
+    hac_compiler_free(c);
     return other;
 }

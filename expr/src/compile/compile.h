@@ -22,6 +22,7 @@ typedef struct hac_compiler {
     hac_parser parser;
     hac_checker checker;
     hac_schema schema; /* all columns of the source */
+    hac_schema path;   /* those of them that are in the names of folders */
     hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source,
         with_source, with_where_source;
     uint32_t pass;
@@ -50,6 +51,10 @@ typedef struct hac_compiler {
     size_t n_inputs;
 } hac_compiler;
 
+/* NULL: no memory. Borrows its arguments. */
+hac_compiler *hac_compiler_new(const hac_query_text *text, hac_error *err);
+void hac_compiler_free(hac_compiler *compiler);
+
 /* Whether the user gave the text: it has more than blanks. */
 static inline bool hac_text_given(const char *text)
 {
@@ -59,6 +64,13 @@ static inline bool hac_text_given(const char *text)
 /* Sets compiler->schema, from --schema, the format, and what the source says (NULL: nothing). It stays empty
  * if the source has more columns than a schema may have: hac_compile_named_columns takes some of them. */
 HAC_MUST_USE hac_status hac_compile_schema(hac_compiler *compiler, const hac_schema *header);
+/* Sets compiler->path from the text, before hac_compile_schema; adds its columns to compiler->schema at
+ * last. */
+HAC_MUST_USE hac_status hac_compile_read_path(hac_compiler *compiler);
+/* Reads --schema into compiler->schema. The types that it gives to columns in paths go to compiler->path:
+ * the file has no such columns. */
+HAC_MUST_USE hac_status hac_compile_read_schema(hac_compiler *compiler);
+HAC_MUST_USE hac_status hac_compile_add_path(hac_compiler *compiler);
 /* Takes the columns that the parsed query names, and as many others as fit, for messages about unknown
  * names. */
 HAC_MUST_USE hac_status hac_compile_named_columns(hac_compiler *compiler, const hac_schema *header);

@@ -55,6 +55,11 @@ static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *q
         return hac_fail_no_memory(c->err);
     for (size_t i = 0; i < c->schema.n_fields; i++) {
         const hac_field *field = &c->schema.fields[i];
+        if (field->in_path) {
+            if (inputs[i] >= 0)
+                query->positions[inputs[i]] = (uint16_t)at;
+            continue;
+        }
         if (fixed && hac_kind_is_text(field->type.kind))
             return hac_fail(c->err, HAC_INVALID,
                             "--schema: column '%s' is %s; records of fixed width cannot have such a column",

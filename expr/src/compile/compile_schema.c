@@ -73,6 +73,57 @@ static hac_status own_schema(hac_compiler *c, const hac_format_info *format)
     return status;
 }
 
+/* ---- columns in the names of folders ---- */
+
+hac_status hac_compile_read_schema(hac_compiler *c)
+{
+    if (hac_schema_parse(c->text->schema, &c->schema, c->err) != HAC_OK)
+        return hac_error_prefix(c->err, "--schema");
+    size_t n = 0;
+    for (size_t i = 0; i < c->schema.n_fields; i++) {
+        const hac_field *field = &c->schema.fields[i];
+        int at = hac_schema_find(&c->path, field->name, strlen(field->name));
+        if (at >= 0)
+            c->path.fields[at].type = field->type;
+        else
+            c->schema.fields[n++] = *field;
+    }
+    c->schema.n_fields = n;
+    return HAC_OK;
+}
+
+hac_status hac_compile_read_path(hac_compiler *c)
+{
+    if (!hac_text_given(c->text->path_columns))
+        return HAC_OK;
+    hac_status status = hac_schema_parse(c->text->path_columns, &c->path, c->err);
+    for (size_t i = 0; i < c->path.n_fields; i++)
+        c->path.fields[i].in_path = true;
+    if (status == HAC_OK && !hac_formats[c->text->source.format].path_columns)
+        return hac_fail(c->err, HAC_INVALID, "names of folders are no columns of %s",
+                        hac_formats[c->text->source.format].name);
+    return status == HAC_OK ? HAC_OK : hac_error_prefix(c->err, "columns in the names of folders");
+}
+
+hac_status hac_compile_add_path(hac_compiler *c)
+{
+    bool placed = hac_formats[c->text->source.format].header && c->text->source.options.no_header != 0;
+    for (size_t i = 0; i < c->schema.n_fields && placed; i++)
+        if (hac_schema_find(&c->path, c->schema.fields[i].name, strlen(c->schema.fields[i].name)) >= 0)
+            return hac_fail(c->err, HAC_INVALID,
+                            "--schema: '%s' is in the names of folders; give the file's column another name",
+                            c->schema.fields[i].name);
+    hac_status status = hac_schema_add_path(&c->schema, &c->path, c->err);
+    if (status == HAC_OK && c->path.n_fields > 0 && c->schema.n_fields > HAC_COLUMNS_MAX)
+        return hac_fail(c->err, HAC_INVALID,
+                        "--schema: there are %zu columns with those in the names of folders; up to %d can be "
+                        "read: list those that are needed",
+                        c->schema.n_fields, HAC_COLUMNS_MAX);
+    return status;
+}
+
+/* ---- all of them ---- */
+
 hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
 {
     bool schema_given = hac_text_given(c->text->schema);
@@ -82,7 +133,14 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
     if (!schema_given && hac_format_columns(format) != NULL)
         return hac_schema_parse(hac_format_columns(format), &c->schema, c->err);
     bool names = header != NULL && header->n_fields <= HAC_COLUMNS_MAX;
+    if (schema_given) {
+        hac_status status = hac_compile_read_schema(c);
+        if (status != HAC_OK)
+            return status;
+        schema_given = c->schema.n_fields > 0;
+    }
     if (!schema_given) {
+        hac_schema_clear(&c->schema); /* only columns in paths were listed */
         if (names && (header->n_fields > 0 || format == HAC_INPUT_PARQUET)) /* a file may have rows only */
             return copy_schema(header, 0, &c->schema, c->err);
         if (header != NULL && !names) /* hac_compile_named_columns reports it */
@@ -95,8 +153,6 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
             "--schema: say what columns there are, as in 'name:string,price:f64' (csv and tsv with "
             "a header line need none)");
     }
-    if (hac_schema_parse(c->text->schema, &c->schema, c->err) != HAC_OK)
-        return hac_error_prefix(c->err, "--schema");
     if (!names || header->n_fields == 0)
         return HAC_OK;
     hac_status status = hac_formats[format].by_name ? HAC_OK : check_header(c, header);

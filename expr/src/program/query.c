@@ -19,3 +19,11 @@ void hac_query_free(hac_query *query)
     free(query->widths);
     free(query);
 }
+
+size_t hac_query_columns_in_file(const hac_query *query)
+{
+    size_t n = 0;
+    while (n < query->columns.n_fields && !query->columns.fields[n].in_path)
+        n++;
+    return n;
+}

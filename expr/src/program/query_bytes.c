@@ -6,7 +6,7 @@
  *   format(1) flags(1) length(2) of the input options, and their bytes (base/input_options.h)
  *   output format(1) compression(1) row group bytes(8) rows(8) block bytes(8)
  *   limit(8) offset(8) limit each(8) limit after(8)
- *   schema columns(2), lengths: their widths(1) …; columns(2): position(2) type(3) inferred(1) name …
+ *   schema columns(2), lengths: their widths(1) …; columns(2): position(2) type(3) flags(1) name …
  *   outputs(2), visible(2), having(2): type(3) name …
  *   keys(2), aggregates(2): function(1) argument(2) second(2) type(3) k(4) low(8) high(8) …
  *   order(2): column(2) descending(1) …
@@ -25,6 +25,7 @@
 #define MAGIC   "hacq"
 #define VERSION 8
 
+enum { FIELD_INFERRED = 1, FIELD_IN_PATH = 2, ALL_FIELD_FLAGS = 3 };
 enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_FLAGS = 15 };
 
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
@@ -107,7 +108,10 @@ static void put_columns(const hac_query *query, hac_text *text)
     for (size_t i = 0; i < query->columns.n_fields; i++) {
         put(text, query->positions[i], 2);
         put_type(text, query->columns.fields[i].type);
-        put(text, query->columns.fields[i].inferred, 1);
+        put(text,
+            (query->columns.fields[i].inferred ? FIELD_INFERRED : 0u) |
+                (query->columns.fields[i].in_path ? FIELD_IN_PATH : 0u),
+            1);
         put_name(text, query->columns.fields[i].name);
     }
     put(text, query->outputs.n_fields, 2);
@@ -309,7 +313,10 @@ static bool take_columns(query_reader *r, hac_query *query)
     for (size_t i = 0; i < n; i++) {
         query->positions[i] = (uint16_t)take(r, 2);
         query->columns.fields[i].type = take_type(r);
-        query->columns.fields[i].inferred = take_bool(r);
+        unsigned flags = (unsigned)take(r, 1);
+        r->broken |= flags > ALL_FIELD_FLAGS;
+        query->columns.fields[i].inferred = (flags & FIELD_INFERRED) != 0;
+        query->columns.fields[i].in_path = (flags & FIELD_IN_PATH) != 0;
         take_name(r, query->columns.fields[i].name, HAC_FIELD_NAME_MAX);
     }
     return !r->broken;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/format.h"
 #include "base/input_options.h"
 
 #define NO_TYPE         ((hac_value_type){0})
@@ -44,13 +45,16 @@ static hac_status verify_columns(const hac_query *query, hac_error *err)
     hac_status status = verify_widths(query, err);
     if (status != HAC_OK)
         return status;
-    if (query->schema_columns > (fixed ? HAC_RECORD_BYTES_MAX : HAC_COLUMNS_MAX) ||
-        query->columns.n_fields > query->schema_columns)
-        return wrong(err, "%zu columns of %zu", query->columns.n_fields, query->schema_columns);
-    for (size_t i = 0; i < query->columns.n_fields; i++) {
+    size_t n = query->columns.n_fields, in_file = hac_query_columns_in_file(query);
+    if (query->schema_columns > (fixed ? HAC_RECORD_BYTES_MAX : HAC_COLUMNS_MAX) || n > HAC_COLUMNS_MAX ||
+        in_file > query->schema_columns || (n > in_file && !hac_formats[query->source.format].path_columns))
+        return wrong(err, "%zu columns of %zu", n, query->schema_columns);
+    for (size_t i = 0; i < n; i++) {
         const hac_field *field = &query->columns.fields[i];
-        if (field->name[0] == '\0' || !hac_value_type_valid(field->type))
-            return wrong(err, "column %zu has no name or no type", i);
+        if (field->name[0] == '\0' || !hac_value_type_valid(field->type) || field->in_path != (i >= in_file))
+            return wrong(err, "column %zu has no name or no type, or is at the wrong place", i);
+        if (field->in_path)
+            continue;
         if (query->positions[i] >= query->schema_columns ||
             (i > 0 && query->positions[i] <= query->positions[i - 1]))
             return wrong(err, "position %u of column %zu", query->positions[i], i);

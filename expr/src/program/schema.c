@@ -47,3 +47,22 @@ int hac_schema_find_any_case(const hac_schema *schema, const char *name, size_t 
 {
     return hac_find_name(schema, schema->n_fields, hac_field_name, name, bytes);
 }
+
+hac_status hac_schema_add_path(hac_schema *schema, const hac_schema *path, hac_error *err)
+{
+    size_t n = 0;
+    if (path->n_fields == 0)
+        return HAC_OK;
+    for (size_t i = 0; i < schema->n_fields; i++)
+        if (hac_schema_find(path, schema->fields[i].name, strlen(schema->fields[i].name)) < 0)
+            schema->fields[n++] = schema->fields[i];
+    schema->n_fields = n;
+    hac_field *fields = realloc(schema->fields, (n + path->n_fields) * sizeof *fields);
+    if (fields == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(fields + n, path->fields, path->n_fields * sizeof *fields);
+    *schema = (hac_schema){fields, n + path->n_fields};
+    for (; n < schema->n_fields; n++)
+        schema->fields[n].in_path = true;
+    return HAC_OK;
+}

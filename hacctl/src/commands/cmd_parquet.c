@@ -70,7 +70,8 @@ static hac_status say_inferred(hac_cli *cli, const char *path, hac_error *err)
     hac_cleanup(hac_query_input_clear) hac_query_input input = {.n_files = 0};
     hac_autofree char *answer = NULL;
     char *word = (char *)(uintptr_t)path;
-    hac_status status = hac_query_input_name(&input, "parquet convert", &word, 1, HAC_INPUT_PARQUET, err);
+    hac_status status =
+        hac_query_input_name(&input, "parquet convert", &word, 1, HAC_INPUT_PARQUET, NULL, err);
     if (status == HAC_OK)
         status = hac_query_input_open(&input, "parquet convert", err);
     if (status == HAC_OK && !input.stream)
@@ -107,7 +108,7 @@ hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error
     hac_cleanup(hac_query_input_clear) hac_query_input input = {.n_files = 0};
     hac_autofree char *answer = NULL;
     hac_status status =
-        hac_query_input_name(&input, "parquet inspect", args->words, 1, HAC_INPUT_PARQUET, err);
+        hac_query_input_name(&input, "parquet inspect", args->words, 1, HAC_INPUT_PARQUET, NULL, err);
     if (status == HAC_OK && input.n_files > 1)
         return hac_fail(err, HAC_INVALID, "parquet inspect: %.200s has %zu Parquet files; name one of them",
                         args->words[0], input.n_files);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hacctl explain and simulate: the plan of a job that is not run. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cmd.h"
@@ -83,6 +85,18 @@ static hac_status check_options(const hac_args *args, const char *command, const
     return hac_args_refuse(args, command, hac_option_set_others(taken), whose, err);
 }
 
+/* Parts are planned like one file of all bytes. */
+static hac_status count_files(const hac_files *files, uint64_t *ret, hac_error *err)
+{
+    struct stat st;
+    for (size_t i = 0; i < hac_files_count(files); i++) {
+        if (stat(hac_files_name(files, i), &st) < 0)
+            return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", hac_files_name(files, i));
+        *ret += (uint64_t)st.st_size;
+    }
+    return HAC_OK;
+}
+
 /* Finds the bytes to read: --input-size, or the size of the input. */
 static hac_status count_bytes(const hac_args *args, const char *command, plan_request *request,
                               hac_error *err)
@@ -92,6 +106,8 @@ static hac_status count_bytes(const hac_args *args, const char *command, plan_re
         return hac_parse_bytes(args, HAC_OPT_INPUT_SIZE, &request->bytes, err);
     if (request->query.in_splits)
         return hac_split_input_bytes(&request->query.splits, command, &request->bytes, err);
+    if (input->many)
+        return count_files(input->source.files, &request->bytes, err);
     if (!hac_query_input_by_client(input))
         return HAC_OK;
     return hac_fail(err, HAC_INVALID,

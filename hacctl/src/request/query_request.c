@@ -356,12 +356,12 @@ static hac_status begin(hac_query_request *request, const hac_line *line, size_t
                         hac_input_format format, hac_error *err)
 {
     char **words = line->args->words + first;
-    hac_status status =
-        names_job(words, n_words)
-            ? hac_query_input_of_job(&request->input, line->command,
-                                     line->args->of_rank ? NULL : line->args->cli, words, n_words, format,
-                                     err)
-            : hac_query_input_name(&request->input, line->command, words, n_words, format, err);
+    hac_status status = names_job(words, n_words)
+                            ? hac_query_input_of_job(&request->input, line->command,
+                                                     line->args->of_rank ? NULL : line->args->cli, words,
+                                                     n_words, format, err)
+                            : hac_query_input_name(&request->input, line->command, words, n_words, format,
+                                                   &request->options, err);
     request->options.input_format = request->input.format;
     if (status == HAC_OK && request->input.format == HAC_INPUT_PARQUET)
         status = hac_args_refuse(
@@ -613,7 +613,7 @@ static hac_status take_sql(hac_query_request *request, const hac_line *line, con
     hac_sql_apply(request->sql, &request->options);
     const char *source;
     for (size_t i = 0; status == HAC_OK && (source = hac_sql_source(request->sql, i)) != NULL; i++)
-        status = hac_query_source_add(&request->source, line->command, source, true, err);
+        status = hac_query_source_add(&request->source, line->command, source, HAC_FILES_PATTERNS, err);
     return status;
 }
 
@@ -624,7 +624,8 @@ static hac_status take_sources(hac_query_request *request, const hac_line *line,
         return take_sql(request, line, args->words[first], err);
     hac_status status = HAC_OK;
     for (size_t i = first; i < args->n_words && status == HAC_OK; i++)
-        status = hac_query_source_add(&request->source, line->command, args->words[i], true, err);
+        status =
+            hac_query_source_add(&request->source, line->command, args->words[i], HAC_FILES_PATTERNS, err);
     if (request->options.select == NULL && request->options.group_by == NULL)
         request->options.select = "*";
     return status;
@@ -636,6 +637,8 @@ static hac_status finish_query(hac_query_request *request, const hac_line *line,
     const hac_query_source *source = &request->source;
     if (!source->splits) {
         hac_status status = begin(request, line, 0, source->n_paths, source->format, err);
+        if (source->note[0] != '\0')
+            snprintf(request->input.note, sizeof request->input.note, "%s", source->note);
         return status == HAC_OK ? finish(request, line, NULL, HAC_FORM_OF_CSV, err) : status;
     }
     hac_status status = hac_split_input_name(&request->splits, line->command, source->paths, source->n_paths,
@@ -659,6 +662,11 @@ hac_status hac_query_request_query(hac_query_request *request, const char *comma
         format = hac_sql_format(request->sql);
     if (status == HAC_OK)
         status = hac_query_source_choose(&request->source, command, format, err);
+    request->options.input_format = request->source.format;
+    if (status == HAC_OK)
+        status = hac_query_source_apply(&request->source, &request->options, err);
+    if (status == HAC_OK)
+        status = hac_query_source_choose(&request->source, command, request->source.format, err);
     if (status != HAC_OK)
         return status;
     hac_args own = *args;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query_source.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +11,9 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/text.h"
-#include "query_input.h"
+#include "job_source.h"
 
-HAC_DEFINE_CLEANUP(DIR *, closedir)
-
-enum { DEPTH_MAX = 32 };
+HAC_DEFINE_CLEANUP(hac_files *, hac_files_free)
 
 bool hac_query_source_is_sql(const char *word)
 {
@@ -44,124 +40,117 @@ static hac_status add_path(hac_query_source *source, char *path, hac_error *err)
     return HAC_OK;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* ---- folders ---- */
-
-/* The files of a folder. */
-typedef struct folder_files {
-    hac_query_source *source;
-    bool parquet; /* one of them is a Parquet file */
-} folder_files;
-
-static hac_status look_in(folder_files *files, const char *folder, unsigned depth, hac_error *err);
-
-static hac_status look_at(folder_files *files, char *path, unsigned depth, hac_error *err)
-{
-    hac_autofree char *own = path;
-    struct stat st;
-    if (path == NULL)
-        return hac_fail_no_memory(err);
-    if (lstat(path, &st) < 0)
-        return errno == ENOENT ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", path);
-    if (S_ISDIR(st.st_mode)) /* links to folders are left out: they may form circles */
-        return look_in(files, path, depth + 1, err);
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-        return HAC_OK;
-    files->parquet |= hac_query_format_of(path) == HAC_INPUT_PARQUET;
-    return add_path(files->source, hac_steal_ptr(own), err);
-}
-
-static hac_status look_in(folder_files *files, const char *folder, unsigned depth, hac_error *err)
-{
-    hac_cleanup(closedir_cleanup) DIR *directory = opendir(folder);
-    if (directory == NULL)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", folder);
-    if (depth > DEPTH_MAX)
-        return hac_fail(err, HAC_FAILED, "%.200s: folders are nested more than %d deep", folder, DEPTH_MAX);
-    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    for (;;) {
-        char *path = NULL;
-        errno = 0;
-        const struct dirent *entry = readdir(directory);
-        if (entry == NULL)
-            return errno == 0 ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", folder);
-        if (entry->d_name[0] == '.' || entry->d_name[0] == '_')
-            continue;
-        if (asprintf(&path, "%s%s%s", folder, slash, entry->d_name) < 0)
-            path = NULL;
-        hac_status status = look_at(files, path, depth, err);
-        if (status != HAC_OK)
-            return status;
-    }
-}
-
 static void drop_paths(hac_query_source *source, size_t first)
 {
     while (source->n_paths > first)
         free(source->paths[--source->n_paths]);
 }
 
-/* Adds the files of a folder; a folder with Parquet files stays a folder (query_input.h). */
-static hac_status add_folder(hac_query_source *source, const char *folder, hac_error *err)
+static hac_status add_files(hac_query_source *source, const hac_files *files, hac_error *err)
 {
-    folder_files files = {.source = source};
-    size_t first = source->n_paths;
-    hac_status status = look_in(&files, folder, 0, err);
-    if (status != HAC_OK)
-        return status;
-    if (files.parquet || source->n_paths == first) {
-        drop_paths(source, first);
-        return add_path(source, strdup(folder), err);
-    }
-    qsort(source->paths + first, source->n_paths - first, sizeof *source->paths, by_path);
-    return HAC_OK;
-}
-
-/* ---- patterns ---- */
-
-static hac_status add_matches(hac_query_source *source, const char *command, const char *pattern,
-                              hac_error *err)
-{
-    glob_t found = {.gl_pathc = 0};
-    int failed = glob(pattern, GLOB_ERR, NULL, &found);
     hac_status status = HAC_OK;
-    if (failed == GLOB_NOMATCH)
-        status = hac_fail(err, HAC_FAILED, "%s: no file matches %.200s", command, pattern);
-    else if (failed != 0)
-        status = hac_fail(err, HAC_FAILED, "%s: %.200s: a folder cannot be read", command, pattern);
-    for (size_t i = 0; i < found.gl_pathc && status == HAC_OK; i++)
-        status = hac_query_source_add(source, command, found.gl_pathv[i], false, err);
-    globfree(&found);
+    for (size_t i = 0; i < hac_files_count(files) && status == HAC_OK; i++)
+        status = add_path(source, strdup(hac_files_name(files, i)), err);
     return status;
 }
 
-hac_status hac_query_source_add(hac_query_source *source, const char *command, const char *word, bool pattern,
-                                hac_error *err)
+hac_status hac_query_source_add(hac_query_source *source, const char *command, const char *word,
+                                unsigned flags, hac_error *err)
 {
-    struct stat st;
-    if (hac_job_source_is(word))
+    hac_cleanup(hac_files_free_cleanup) hac_files *files = NULL;
+    bool pattern = access(word, F_OK) != 0 && strpbrk(word, "*?[") != NULL;
+    if (hac_job_source_is(word) || strcmp(word, "-") == 0)
         return add_path(source, strdup(word), err);
-    bool exists = stat(word, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode))
-        return add_folder(source, word, err);
-    if (!exists && pattern && strpbrk(word, "*?[") != NULL)
-        return add_matches(source, command, word, err);
-    if (!exists && strcmp(word, "-") != 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", word);
-    return add_path(source, strdup(word), err);
+    hac_status status = hac_files_new(&files, err);
+    if (status == HAC_OK)
+        status = hac_files_add(files, word, flags, err);
+    if (status != HAC_OK)
+        return pattern ? hac_error_prefix(err, "%s", command) : status;
+    if (hac_files_note(files)[0] != '\0')
+        snprintf(source->note, sizeof source->note, "%s", hac_files_note(files));
+    return add_files(source, files, err);
+}
+
+/* Whether the words are files, whose folders may have keys. */
+static bool are_files(const hac_query_source *source)
+{
+    for (size_t i = 0; i < source->n_paths; i++)
+        if (hac_job_source_is(source->paths[i]) || access(source->paths[i], F_OK) != 0)
+            return false;
+    return true;
+}
+
+hac_status hac_query_source_apply(hac_query_source *source, hac_query_options *options, hac_error *err)
+{
+    hac_files_free(source->files);
+    source->files = NULL;
+    if (!are_files(source))
+        return HAC_OK;
+    hac_status status = hac_files_new(&source->files, err);
+    for (size_t i = 0; i < source->n_paths && status == HAC_OK; i++)
+        status = hac_files_add(source->files, source->paths[i], 0, err);
+    if (status == HAC_OK)
+        status = hac_files_apply(source->files, options, err);
+    if (status != HAC_OK)
+        return status;
+    drop_paths(source, 0);
+    return add_files(source, source->files, err);
 }
 
 /* ---- how it is read ---- */
 
+const char *hac_query_suffix_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && dot != name ? dot : "";
+}
+
+static bool is_standard(const char *word)
+{
+    return strcmp(word, "-") == 0;
+}
+
+static hac_status fail_unknown(const char *command, const char *what, const char *why, hac_error *err)
+{
+    bool sort = strcmp(command, "sort") == 0;
+    return hac_fail(err, HAC_INVALID, "%s: how is %.200s to be read? %s; say %s", command, what, why,
+                    sort ? "--input-format csv or parquet" : "--parse and one of " HAC_FORMAT_WORDS);
+}
+
+hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,
+                                        hac_input_format *ret, hac_error *err)
+{
+    hac_input_format found = HAC_INPUT_NONE;
+    const char *first = NULL;
+    for (size_t i = 0; i < n_words; i++) {
+        if (is_standard(words[i])) /* standard input has no suffix; the other words decide */
+            continue;
+        hac_input_format format = hac_files_format_of(words[i]);
+        if (first == NULL) {
+            first = words[i];
+            found = format;
+        }
+        if (found == HAC_INPUT_NONE && access(first, F_OK) < 0)
+            return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", first);
+        if (found == HAC_INPUT_NONE)
+            return fail_unknown(command, first, "Its suffix does not say", err);
+        if (format != found)
+            return hac_fail(
+                err, HAC_INVALID,
+                "%s: %.200s and %.200s have different suffixes; say how to read them with --parse", command,
+                first, words[i]);
+    }
+    if (first == NULL)
+        return fail_unknown(command, "standard input", "It has no suffix", err);
+    *ret = found;
+    return HAC_OK;
+}
+
 static bool is_streamed(const char *path)
 {
     struct stat st;
-    return strcmp(path, "-") == 0 || hac_is_packed_name(path) ||
-           (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+    return is_standard(path) || hac_is_packed_name(path) || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
 hac_status hac_query_source_choose(hac_query_source *source, const char *command, hac_input_format format,
@@ -188,5 +177,6 @@ void hac_query_source_clear(hac_query_source *source)
 {
     drop_paths(source, 0);
     free(source->paths);
+    hac_files_free(source->files);
     *source = (hac_query_source){.n_paths = 0};
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The source of `hacctl query`: which files it reads, and how it reads them. A folder without Parquet files
- * stands for the text files in it and in its subfolders, in the byte order of their paths; a pattern of a SQL
- * statement (logs/2*.csv) stands for the files that match.
- */
+/* The source of a query: which files it reads, and how it reads them. hac_files of libhac says what folders
+ * and patterns (logs/2*.csv) stand for. */
 #ifndef HACCTL_QUERY_SOURCE_H
 #define HACCTL_QUERY_SOURCE_H
 
 #include <stdbool.h>
 
-#include <hac/hac.h>
+#include <hac/files.h>
 
 #include "base/error.h"
 
 /* Zero-initialised; clear it in every case. */
 typedef struct hac_query_source {
-    char **paths; /* files, folders of Parquet files, "-" */
+    char **paths; /* files, "-", job:ID */
     size_t n_paths, capacity;
+    hac_files *files; /* owns options->path_columns; NULL: none */
+    char note[512];   /* what of a folder was left out; empty: nothing */
     hac_input_format format;
     bool splits; /* read as a stream, in splits: standard input, pipes, compressed files, many files */
 } hac_query_source;
@@ -24,9 +23,24 @@ typedef struct hac_query_source {
 /* Whether the word is a SQL statement: it has several words and is no file. */
 bool hac_query_source_is_sql(const char *word);
 
-/* Finds the files that `word` stands for, and adds them. HAC_FAILED: there is none. */
+/* Finds the files that `word` stands for, with HAC_FILES_… flags, and adds them. HAC_FAILED: there is none.
+ */
 HAC_MUST_USE hac_status hac_query_source_add(hac_query_source *source, const char *command, const char *word,
-                                             bool pattern, hac_error *err);
+                                             unsigned flags, hac_error *err);
+
+/* Makes columns of folders with keys (hac_files_apply), and leaves out files that `where` rules out. The
+ * other options, among them the format, must be set. */
+HAC_MUST_USE hac_status hac_query_source_apply(hac_query_source *source, hac_query_options *options,
+                                               hac_error *err);
+
+/* The suffix of the path's name, from its last dot on: ".csv"; "" if it has none. */
+const char *hac_query_suffix_of(const char *path);
+
+/* The format that the suffixes of all words agree on, without .gz and .zst; parquet for a file without such a
+ * suffix that begins as Parquet files do.
+ * HAC_INVALID: no suffix names a format, or they differ. */
+HAC_MUST_USE hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,
+                                                     hac_input_format *ret, hac_error *err);
 
 /* Chooses the format: `format` unless that is HAC_INPUT_NONE, else that of the suffixes; and whether the
  * files are read in splits. */

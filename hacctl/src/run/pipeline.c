@@ -525,7 +525,7 @@ static hac_status check_files_of(const pipeline_reader *r, const hac_pipeline_st
     (void)unused;
     hac_cleanup(hac_query_source_clear) hac_query_source files = {.n_paths = 0};
     hac_status status = check_input(r, step, input);
-    if (hac_query_source_add(&files, step->command->name, input, true, NULL) != HAC_OK)
+    if (hac_query_source_add(&files, step->command->name, input, HAC_FILES_PATTERNS, NULL) != HAC_OK)
         return status;
     for (size_t i = 0; i < files.n_paths && status == HAC_OK; i++)
         status = check_input(r, step, files.paths[i]);
@@ -589,7 +589,7 @@ static hac_status add_file(const pipeline_reader *r, const hac_pipeline_step *st
                            hac_query_source *files)
 {
     (void)r;
-    return hac_query_source_add(files, step->command->name, input, true, NULL);
+    return hac_query_source_add(files, step->command->name, input, HAC_FILES_PATTERNS, NULL);
 }
 
 /* Rows that this process reads do not stay with the daemon. An input that is not there yet is the result of a

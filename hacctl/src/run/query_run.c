@@ -35,6 +35,8 @@ static hac_status submit_input(hac_cli *cli, hac_query_request *request, const h
         hac_cli_say(cli, "%s", input->note);
     if (input->of_job.job != NULL)
         return hac_job_source_query(cli, &input->of_job, options, ret, err);
+    if (input->many)
+        return hac_query_file_list(cli->client, input->source.files, options, ret, err);
     if (input->stream)
         return hac_query_stream(cli->client, input->fds[0], names[0], options, ret, err);
     return hac_query_files(cli->client, input->fds, names, input->n_files, options, ret, err);

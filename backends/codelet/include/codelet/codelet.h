@@ -38,6 +38,9 @@ typedef struct hac_task {
      * bytes for other tasks. */
     const uint8_t *inline_in;
     size_t inline_in_bytes;
+    const char
+        *path; /* folders of the input that have keys (base/folder_keys.h), at most HAC_FOLDER_KEYS_BYTES */
+    size_t path_bytes;
 } hac_task;
 
 #define HAC_CODELET_MAX_PARTS 4

@@ -63,6 +63,9 @@ typedef struct hac_source_place {
     bool split;
     uint64_t head;         /* bytes of the header line before the records */
     uint64_t lines_before; /* lines or records before byte `head` in the source that the split is from */
+    const char
+        *path; /* folders with keys (base/folder_keys.h), for the query's columns in paths; may be NULL */
+    size_t path_bytes;
 } hac_source_place;
 
 /* Counters of a source. */

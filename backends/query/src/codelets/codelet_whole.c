@@ -42,7 +42,7 @@ static hac_source *open_answering(const hac_query_task *t)
 static void count_bytes(const hac_query_task *t, uint64_t first, uint64_t end, uint64_t *values)
 {
     hac_source *source = open_answering(t);
-    for (size_t i = 0; i < t->query->columns.n_fields; i++) {
+    for (size_t i = 0; i < hac_query_columns_in_file(t->query); i++) {
         const hac_field *field = &t->query->columns.fields[i];
         int leaf = hac_parquet_find(t->parquet, field->name, strlen(field->name));
         for (uint64_t g = first; leaf >= 0 && g < end; g++) {

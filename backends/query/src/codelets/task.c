@@ -226,6 +226,8 @@ hac_status hac_query_task_read(const hac_task *task, int table_span, hac_query_t
     hac_status status = hac_query_blob_read(task->inline_in, inline_bytes, &t.query, &t.table, err);
     if (status == HAC_OK)
         status = find_place(task, table_span, inline_bytes, &t, err);
+    t.place.path = task->path;
+    t.place.path_bytes = task->path_bytes;
     if (status == HAC_OK)
         continue_rows(&t);
     if (status == HAC_OK)

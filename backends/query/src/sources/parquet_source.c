@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "parquet_state.h"
+#include "path_values.h"
 #include "query_machine.h"
 
 #define GOOD_ROWS (HAC_BATCH_ROWS / 2) /* a smaller batch is filled further */
@@ -56,10 +57,11 @@ static hac_status make_readers(hac_source *source, parquet_source *p, hac_error 
     for (size_t i = 0; i < source->n_columns; i++)
         bytes += HAC_BATCH_ROWS * (hac_repr_size(source->columns[i].repr) + 1);
     p->readers = calloc(source->n_columns + 1, sizeof *p->readers);
-    p->inputs = calloc(source->n_columns + 1, sizeof *p->inputs);
+    p->inputs = calloc(source->query->columns.n_fields + 1, sizeof *p->inputs);
     uint8_t *memory = p->memory = aligned_alloc(64, bytes + 64);
     if (p->readers == NULL || p->inputs == NULL || memory == NULL)
         return hac_fail_no_memory(err);
+    p->n_readers = source->n_columns;
     memset(memory, 0, bytes + 64);
     for (size_t i = 0; i < source->n_columns; i++) {
         const hac_source_column *column = &source->columns[i];
@@ -97,7 +99,7 @@ static hac_status take_filter_apart(const hac_query *query, parquet_source *p, h
         status = hac_query_machine(p->found.conjuncts[i].program, &p->conjuncts[i].machine, err);
     }
     for (size_t i = 0; i < query->columns.n_fields; i++)
-        p->leaves[i] = p->readers[i].prunes ? p->readers[i].leaf : SIZE_MAX;
+        p->leaves[i] = i < p->n_readers && p->readers[i].prunes ? p->readers[i].leaf : SIZE_MAX;
     return status;
 }
 
@@ -127,6 +129,8 @@ static hac_status open_parquet(hac_source *source, hac_error *err)
     hac_status status = find_groups(&source->query->source.options, p, err);
     if (status == HAC_OK)
         status = make_readers(source, p, err);
+    if (status == HAC_OK && source->path != NULL)
+        hac_path_values_give(source->path, p->inputs + p->n_readers);
     return status == HAC_OK ? take_filter_apart(source->query, p, err) : status;
 }
 
@@ -347,6 +351,8 @@ static void judge(parquet_source *p, const conjunct *c, size_t rows, hac_column 
     for (size_t i = 0; i < c->conjunct->n_columns; i++) {
         size_t column = c->conjunct->columns[i];
         hac_column *v = &p->inputs[column];
+        if (column >= p->n_readers) /* in paths */
+            continue;
         *v = p->readers[column].unit;
         if (hac_repr_of(v->type) == HAC_REPR_STRING) /* machines read whole batches */
             memset((hac_string_ref *)v->values + rows, 0, (HAC_BATCH_ROWS - rows) * sizeof(hac_string_ref));
@@ -472,7 +478,8 @@ static hac_status judge_rows(parquet_source *p, conjunct *c, uint8_t *ret, hac_e
 {
     hac_column verdict;
     for (size_t i = 0; i < c->conjunct->n_columns; i++) {
-        hac_status status = decode(p, &p->readers[c->conjunct->columns[i]], err);
+        size_t column = c->conjunct->columns[i];
+        hac_status status = column < p->n_readers ? decode(p, &p->readers[column], err) : HAC_OK;
         if (status != HAC_OK)
             return status;
     }
@@ -497,7 +504,8 @@ static hac_status select_rows(hac_source *source, hac_error *err)
         p->readers[i].decoded = false;
     for (size_t i = 0; i < p->found.n && p->n_selected > 0 && status == HAC_OK; i++) {
         conjunct *c = &p->conjuncts[i];
-        bool codes = c->conjunct->n_columns == 1 && !p->readers[c->conjunct->columns[0]].decoded;
+        bool codes = c->conjunct->n_columns == 1 && c->conjunct->columns[0] < p->n_readers &&
+                     !p->readers[c->conjunct->columns[0]].decoded;
         status = codes ? judge_codes(p, c, keep, err) : HAC_NOT_FOUND;
         if (status == HAC_NOT_FOUND)
             status = judge_rows(p, c, keep, err);

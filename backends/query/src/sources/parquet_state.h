@@ -43,6 +43,7 @@ typedef struct parquet_source {
     size_t first_group, end_group; /* row groups of the source */
     uint64_t first_row;            /* their first row in the file */
     column_reader *readers;
+    size_t n_readers; /* columns that are read from the file; those in paths follow */
     uint8_t *memory;
     hac_column *inputs;  /* the columns as input of machines */
     hac_conjuncts found; /* the filter's, then the cut's, which `cut` owns */

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/query_layout.h"
+#include "path_values.h"
 #include "source_parts.h"
 
 HAC_DEFINE_CLEANUP(hac_source *, hac_source_free)
@@ -59,9 +60,9 @@ static void place_arrays(hac_source_column *column, bool text, uint8_t *memory)
 static hac_status make_columns(hac_source *source, hac_error *err)
 {
     const hac_query *query = source->query;
-    size_t n = query->columns.n_fields, bytes = 0;
+    size_t n = hac_query_columns_in_file(query), bytes = 0;
     source->columns = calloc(n + 1, sizeof *source->columns);
-    source->batch_columns = calloc(n + 1, sizeof *source->batch_columns);
+    source->batch_columns = calloc(query->columns.n_fields + 1, sizeof *source->batch_columns);
     if (source->columns == NULL || source->batch_columns == NULL)
         return hac_fail_no_memory(err);
     source->n_columns = n;
@@ -88,6 +89,18 @@ static hac_status make_columns(hac_source *source, hac_error *err)
     return HAC_OK;
 }
 
+static hac_status make_path(hac_source *source, hac_error *err)
+{
+    const hac_source_place *place = &source->place;
+    if (source->n_columns == source->query->columns.n_fields)
+        return HAC_OK;
+    source->path = calloc(1, sizeof *source->path);
+    if (source->path == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_path_values_init(source->query, source->path, err);
+    return status == HAC_OK ? hac_path_values_set(source->path, place->path, place->path_bytes, err) : status;
+}
+
 hac_status hac_source_open(const hac_query *query, const hac_source_place *place, const hac_table *table,
                            hac_source **ret, hac_error *err)
 {
@@ -105,6 +118,8 @@ hac_status hac_source_open(const hac_query *query, const hac_source_place *place
         return hac_fail_no_memory(err);
     hac_status status = make_columns(source, err);
     if (status == HAC_OK)
+        status = make_path(source, err);
+    if (status == HAC_OK)
         status = source->format->open(source, err);
     if (status == HAC_OK)
         status = hac_source_begin(source, 0, 0, false, err);
@@ -120,6 +135,9 @@ void hac_source_free(hac_source *source)
     hac_records_clear(&source->records);
     if (source->state != NULL && source->format->close != NULL)
         source->format->close(source);
+    if (source->path != NULL)
+        hac_path_values_clear(source->path);
+    free(source->path);
     free(source->state);
     free(source->columns);
     free(source->batch_columns);
@@ -137,7 +155,8 @@ hac_status hac_source_begin(hac_source *source, uint64_t first, uint64_t end, bo
 
 bool hac_source_take_rows(hac_source *source, uint64_t *ret_rows)
 {
-    if (source->n_columns > 0 || source->query->filter != NULL || source->format->take_rows == NULL)
+    if (source->query->columns.n_fields > 0 || source->query->filter != NULL ||
+        source->format->take_rows == NULL)
         return false;
     *ret_rows = source->format->take_rows(source);
     return true;
@@ -161,8 +180,10 @@ static void give_batch(hac_source *source, hac_batch *ret)
                          .bytes = column->repr == HAC_REPR_STRING ? column->bytes : NULL,
                          .dictionary = column->dictionary};
     }
-    *ret =
-        (hac_batch){.rows = source->rows, .n_columns = source->n_columns, .columns = source->batch_columns};
+    if (source->path != NULL)
+        hac_path_values_give(source->path, source->batch_columns + source->n_columns);
+    *ret = (hac_batch){
+        .rows = source->rows, .n_columns = source->query->columns.n_fields, .columns = source->batch_columns};
 }
 
 static void clear_batch(hac_source *source)
@@ -240,19 +261,22 @@ hac_status hac_source_next_answer(hac_source *source, hac_batch *ret, uint64_t *
     clear_batch(source);
     if (source->format->next_answer == NULL || !source->format->next_answer(source, ret_rows, ret_nulls))
         return HAC_NOT_FOUND;
+    for (size_t i = 0; source->path != NULL && i < source->path->n; i++)
+        ret_nulls[source->n_columns + i] = source->path->columns[i].marked ? *ret_rows : 0;
     give_batch(source, ret);
     return HAC_OK;
 }
 
 bool hac_source_may_cut(const hac_source *source, size_t column)
 {
-    return source->format->may_cut != NULL && source->format->may_cut(source, column);
+    return column < source->n_columns && source->format->may_cut != NULL &&
+           source->format->may_cut(source, column);
 }
 
 bool hac_source_rank(const hac_source *source, size_t column, bool descending, uint64_t rows,
                      hac_constant *ret, const uint8_t **ret_bytes)
 {
-    return source->format->rank != NULL &&
+    return column < source->n_columns && source->format->rank != NULL &&
            source->format->rank(source, column, descending, rows, ret, ret_bytes);
 }
 

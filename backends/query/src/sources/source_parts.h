@@ -64,7 +64,8 @@ struct hac_source {
     const hac_source_format *format;
     hac_source_place place;
     hac_source_column *columns;
-    size_t n_columns;
+    size_t n_columns;             /* that are read from the file */
+    struct hac_path_values *path; /* the columns after them; NULL: none */
     hac_column *batch_columns;
     void *memory; /* memory of the columns */
 

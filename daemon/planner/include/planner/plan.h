@@ -185,6 +185,7 @@ typedef struct hac_query_info {
     char engine[16]; /* "whole", "host", "device", "mixed", "rows"; empty: no query */
     const char *format;
     uint64_t sources, bytes; /* number of sources; their bytes */
+    uint64_t files_left_out; /* files that the client need not read */
     uint64_t rows;           /* rows of a table; 0: the source is no table */
     uint64_t chunk, chunks;  /* size of a chunk in bytes (of a table: in rows); number of chunks */
     uint64_t region;         /* bytes of the partials of one chunk */

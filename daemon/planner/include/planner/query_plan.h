@@ -89,8 +89,9 @@ typedef struct hac_query_spec {
     uint64_t files[HAC_DESCRIPTORS_MAX];   /* parquet: bytes of each file */
     uint64_t stamps[HAC_DESCRIPTORS_MAX];  /* parquet: HAC_FOOTER_STAMP of each file */
     size_t n_sources;
-    uint64_t input_bytes; /* stored bytes of all sources */
-    uint64_t bytes;       /* bytes to process; of parquet: uncompressed bytes of the query's columns */
+    uint64_t files_left_out; /* by the client, for people */
+    uint64_t input_bytes;    /* stored bytes of all sources */
+    uint64_t bytes;          /* bytes to process; of parquet: uncompressed bytes of the query's columns */
     /* parquet: rows of the largest row group. A chunk is a number of whole row groups, or a part of one. 0:
      * no row groups. */
     uint64_t group_rows;

@@ -626,6 +626,7 @@ void hac_building_info(const hac_query_building *b)
     snprintf(info->engine, sizeof(info->engine), "%s", name_engine(b));
     info->format = spec->format;
     info->sources = spec->n_sources;
+    info->files_left_out = spec->files_left_out;
     info->bytes = spec->bytes;
     info->rows = spec->in_rows ? units(spec) : 0;
     info->chunk = b->sizes->chunk;

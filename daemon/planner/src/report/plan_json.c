@@ -131,6 +131,7 @@ static void write_query(hac_text *out, const hac_plan *plan)
     write_number_or_null(out, "rounds", query->rounds > 0, (double)query->rounds);
     write_number_or_null(out, "rows", query->rows > 0, (double)query->rows);
     hac_json_unsigned(out, "sources", query->sources);
+    hac_json_unsigned(out, "files_left_out", query->files_left_out);
     write_number_or_null(out, "chunk", chunked, (double)query->chunk);
     write_number_or_null(out, "chunks", chunked, (double)query->chunks);
     write_number_or_null(out, "region_bytes", query->region > 0, (double)query->region);

@@ -40,7 +40,10 @@ static void write_query_head(hac_text *out, const hac_plan *plan)
                   hac_format_bytes((double)query->bytes, count, sizeof(count)));
     if (query->format != NULL && strcmp(query->format, hac_plan_name(plan)) != 0)
         hac_text_addf(out, " of %s", query->format);
-    if (query->sources > 1)
+    if (query->files_left_out > 0)
+        hac_text_addf(out, " in %" PRIu64 " of %" PRIu64 " files", query->sources,
+                      query->sources + query->files_left_out);
+    else if (query->sources > 1)
         hac_text_addf(out, " in %" PRIu64 " files", query->sources);
     if (query->splits > 0)
         hac_text_addf(out, " in %" PRIu64 " split%s", query->splits, query->splits == 1 ? "" : "s");

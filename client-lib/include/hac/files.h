@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of a query: what names, folders and patterns stand for. Part of libhac; <hac/hac.h> has its
+ * rules.
+ *
+ *     hac_files *files = NULL;
+ *
+ *     if (hac_files_new(&files, &err) == HAC_OK &&
+ *
+ *         hac_files_add(files, "sales", HAC_FILES_PATTERNS, &err) == HAC_OK &&
+ *
+ *         hac_files_apply(files, &options, &err) == HAC_OK)
+ *
+ *         status = hac_query_file_list(client, files, &options, &job, &err);
+ *
+ *     hac_files_free(files); // after the query has been submitted
+ */
+#ifndef HAC_FILES_H
+#define HAC_FILES_H
+
+#include <hac/hac.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hac_files hac_files;
+
+enum {
+    /* A name that is no file may be a pattern: * ? [a-z], and ** for folders at any depth. */
+    HAC_FILES_PATTERNS = 1,
+    HAC_FILES_PARQUET = 2 /* of folders only Parquet files are wanted */
+};
+
+HAC_API HAC_MUST_USE hac_status hac_files_new(hac_files **ret, hac_error *err);
+HAC_API void hac_files_free(hac_files *files);
+
+/*
+ * Adds a file, the files of a folder and of its subfolders, or the files that match a pattern, in the byte
+ * order of their paths. A folder stands for its Parquet files; if it has none, for its other files. Names in
+ * folders that begin with . or _ and links to folders are left out. HAC_FAILED: there is no such file; the
+ * folder has no file or cannot be read; or something named like a Parquet file is not a file that can be
+ * read.
+ */
+HAC_API HAC_MUST_USE hac_status hac_files_add(hac_files *files, const char *name, unsigned flags,
+                                              hac_error *err);
+HAC_API size_t hac_files_count(const hac_files *files);
+HAC_API const char *hac_files_name(const hac_files *files, size_t index); /* NULL: there is none */
+/* What of the last folder was left out, for people; "": nothing. */
+HAC_API const char *hac_files_note(const hac_files *files);
+
+/* The format of a file: by its suffix, else Parquet if it begins as Parquet files do. HAC_INPUT_NONE: not
+ * known. */
+HAC_API hac_input_format hac_files_format_of(const char *path);
+
+/*
+ * Makes columns of folders' names like year=2024 (docs/formats.md), if all files have the same keys: sets
+ * options->path_columns, which belongs to `files`. Values are integers or dates if all of a column's are,
+ * else text. Leaves out the files for which options->where cannot be true, all but one, and adds their
+ * number to options->files_left_out. Call it when the other options are set, input_format too.
+ */
+HAC_API HAC_MUST_USE hac_status hac_files_apply(hac_files *files, hac_query_options *options, hac_error *err);
+
+/*
+ * hac_query_files of files that the call opens: up to 253 of any format that executors read, and up to
+ * 64,009 Parquet files. More than 253 are read in batches: jobs of the same client write the columns that
+ * the query needs, of the rows that count, to parts in this process's memory, and the query reads the parts.
+ * The call returns when they are written.
+ */
+HAC_API HAC_MUST_USE hac_status hac_query_file_list(hac_client *client, const hac_files *files,
+                                                    const hac_query_options *options, hac_job **ret_job,
+                                                    hac_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
