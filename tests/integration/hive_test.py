@@ -95,7 +95,7 @@ class Hive(SharedMachineTest):
         query = json.loads(Path(self.m.path("receipt")).read_text())["query"]
         self.assertEqual((query["sources"], query["files_left_out"]), (2, 7))
         plan = json.loads(self.m.good("explain", "query", "p", "--where", where, "--select", "count() as n", "--format", "json"))
-        self.assertEqual((plan["query"]["sources"], plan["query"]["files_left_out"]), (2, 7))
+        self.assertEqual((plan["sources"], plan["files_left_out"]), (2, 7))
         text = self.m.good("explain", "query", "p", "--where", where, "--select", "count() as n").decode()
         self.assertIn(" in 2 of 9 files", text)
         self.assertEqual(self.rows("query", "p", "--where", "year = 2024 and year = 1", "--select", "count() as n"), [["0"]])
