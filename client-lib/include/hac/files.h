@@ -29,7 +29,8 @@ typedef struct hac_files hac_files;
 enum {
     /* A name that is no file may be a pattern: * ? [a-z], and ** for folders at any depth. */
     HAC_FILES_PATTERNS = 1,
-    HAC_FILES_PARQUET = 2 /* of folders only Parquet files are wanted */
+    HAC_FILES_PARQUET = 2, /* of folders only Parquet files are wanted */
+    HAC_FILES_TEXT = 4     /* of folders only files that are not Parquet are wanted */
 };
 
 HAC_API HAC_MUST_USE hac_status hac_files_new(hac_files **ret, hac_error *err);

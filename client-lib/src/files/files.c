@@ -110,7 +110,8 @@ static int by_name(const void *a, const void *b)
  * from `first` on. */
 typedef struct folder_walk {
     hac_files *files;
-    bool all; /* any file is wanted, whatever its format */
+    bool all;  /* any file is wanted, whatever its format */
+    bool text; /* Parquet files are not wanted */
     size_t first, n_parquet;
 } folder_walk;
 
@@ -142,7 +143,7 @@ static hac_status look_at(folder_walk *walk, char *path, unsigned depth, hac_err
     if (S_ISDIR(link.st_mode)) /* links to folders are left out: they may form circles */
         return look_in(walk, path, depth + 1, err);
     bool parquet = !walk->all && hac_files_format_of(path) == HAC_INPUT_PARQUET;
-    hac_status status = parquet ? check_part(path, &link, err) : HAC_OK;
+    hac_status status = parquet && !walk->text ? check_part(path, &link, err) : HAC_OK;
     if (status != HAC_OK || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return status;
     status = add_name(walk->files, hac_steal_ptr(own), err);
@@ -185,24 +186,38 @@ static void sort_from(hac_files *files, size_t first)
         qsort(files->names + first, files->n - first, sizeof *files->names, by_name);
 }
 
+static void reverse(char **names, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        char *other = names[i];
+        names[i] = names[n - 1 - i];
+        names[n - 1 - i] = other;
+    }
+}
+
 static hac_status add_folder(hac_files *files, const char *folder, unsigned flags, hac_error *err)
 {
-    folder_walk walk = {.files = files, .first = files->n};
+    folder_walk walk = {.files = files, .text = (flags & HAC_FILES_TEXT) != 0, .first = files->n};
     hac_status status = look_in(&walk, folder, 0, err);
     if (status != HAC_OK)
         return status;
-    size_t n_others = files->n - walk.first - walk.n_parquet;
     bool only = (flags & HAC_FILES_PARQUET) != 0;
-    if (walk.n_parquet == 0 && (only || n_others == 0)) {
+    size_t n_others = files->n - walk.first - walk.n_parquet;
+    size_t n_out = walk.text ? walk.n_parquet : walk.n_parquet > 0 || only ? n_others : 0;
+    if (walk.text) /* those that are left out come last */
+        reverse(files->names + walk.first, files->n - walk.first);
+    if (files->n - walk.first == n_out) {
         drop_names(files, walk.first);
         return hac_fail(err, HAC_FAILED, "%.200s: there is no %sfile in this folder", folder,
-                        only ? "Parquet " : "");
+                        only        ? "Parquet "
+                        : walk.text ? "text "
+                                    : "");
     }
-    if (walk.n_parquet > 0 && n_others > 0) {
-        snprintf(files->note, sizeof files->note, "%.200s: %zu file%s not Parquet, and left out: %.200s%s",
-                 folder, n_others, n_others > 1 ? "s are" : " is", files->names[walk.first + walk.n_parquet],
-                 n_others > 1 ? ", …" : "");
-        drop_names(files, walk.first + walk.n_parquet);
+    if (n_out > 0) {
+        snprintf(files->note, sizeof files->note, "%.200s: %zu file%s%s Parquet, and left out: %.200s%s",
+                 folder, n_out, n_out > 1 ? "s are" : " is", walk.text ? "" : " not",
+                 files->names[files->n - n_out], n_out > 1 ? ", …" : "");
+        drop_names(files, files->n - n_out);
     }
     sort_from(files, walk.first);
     return HAC_OK;

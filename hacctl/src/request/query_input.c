@@ -50,8 +50,7 @@ static hac_status add_words(hac_query_source *source, const char *command, char 
                             "%s: standard input cannot be combined with other files; save it first", command);
         if (missing && !is_standard(words[i]))
             return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", words[i]);
-        status = hac_query_source_add(source, command, words[i],
-                                      format == HAC_INPUT_PARQUET ? HAC_FILES_PARQUET : 0, err);
+        status = hac_query_source_add(source, command, words[i], hac_query_files_of(format), err);
     }
     return status;
 }

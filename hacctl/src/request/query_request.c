@@ -598,6 +598,11 @@ hac_status hac_query_request_splice(hac_query_request *request, const char *comm
 
 /* ---- query ---- */
 
+static unsigned files_wanted(const hac_args *args)
+{
+    return HAC_FILES_PATTERNS | hac_query_files_of(asked_format(args));
+}
+
 /* Takes the texts of a SQL statement, in place of the options of a query. */
 static hac_status take_sql(hac_query_request *request, const hac_line *line, const char *text, hac_error *err)
 {
@@ -613,7 +618,7 @@ static hac_status take_sql(hac_query_request *request, const hac_line *line, con
     hac_sql_apply(request->sql, &request->options);
     const char *source;
     for (size_t i = 0; status == HAC_OK && (source = hac_sql_source(request->sql, i)) != NULL; i++)
-        status = hac_query_source_add(&request->source, line->command, source, HAC_FILES_PATTERNS, err);
+        status = hac_query_source_add(&request->source, line->command, source, files_wanted(line->args), err);
     return status;
 }
 
@@ -625,7 +630,7 @@ static hac_status take_sources(hac_query_request *request, const hac_line *line,
     hac_status status = HAC_OK;
     for (size_t i = first; i < args->n_words && status == HAC_OK; i++)
         status =
-            hac_query_source_add(&request->source, line->command, args->words[i], HAC_FILES_PATTERNS, err);
+            hac_query_source_add(&request->source, line->command, args->words[i], files_wanted(args), err);
     if (request->options.select == NULL && request->options.group_by == NULL)
         request->options.select = "*";
     return status;

@@ -147,6 +147,11 @@ hac_status hac_query_format_by_suffixes(const char *command, char *const *words,
     return HAC_OK;
 }
 
+unsigned hac_query_files_of(hac_input_format format)
+{
+    return format == HAC_INPUT_NONE ? 0 : format == HAC_INPUT_PARQUET ? HAC_FILES_PARQUET : HAC_FILES_TEXT;
+}
+
 static bool is_streamed(const char *path)
 {
     struct stat st;

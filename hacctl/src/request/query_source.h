@@ -23,6 +23,10 @@ typedef struct hac_query_source {
 /* Whether the word is a SQL statement: it has several words and is no file. */
 bool hac_query_source_is_sql(const char *word);
 
+/* The HAC_FILES_… flags for folders whose files are to be read as `format`; HAC_INPUT_NONE: as what they
+ * are. */
+unsigned hac_query_files_of(hac_input_format format);
+
 /* Finds the files that `word` stands for, with HAC_FILES_… flags, and adds them. HAC_FAILED: there is none.
  */
 HAC_MUST_USE hac_status hac_query_source_add(hac_query_source *source, const char *command, const char *word,
