@@ -656,13 +656,12 @@ static bool rewrite_filter(hac_checker *c, hac_node *node, const hac_function *r
         yes->literal.integer = true;
         node->args[node->n_args++] = yes;
     }
-    hac_node *none = hac_node_new(p, HAC_NODE_LITERAL, node->source, node->at);
-    if (none == NULL)
+    hac_node *none = hac_node_null(p, node->source, node->at);
+    node->args[decides] = hac_call(p, "if", condition->at, condition, node->args[decides], none);
+    if (node->args[decides] == NULL)
         return false;
-    none->literal.null = true;
-    node->args[decides] =
-        hac_node_call(p, "if", condition->at, 3, (hac_node *[]){condition, node->args[decides], none});
-    return node->args[decides] != NULL;
+    node->args[decides]->source = condition->source;
+    return true;
 }
 
 static bool check_arguments(hac_checker *c, hac_node *node)

@@ -259,6 +259,9 @@ static void test_functions(void **state)
     CHECK_GOOD(
         {"abs(i8)", "i64", "128|0|127|-"}, {"abs(i64)", "i64", "!overflow|1|9223372036854775807|-"},
         {"abs(u64)", "u64", "0|1|18446744073709551615|-"},
+        {"cbrt(i8 * i8 * i8)", "f64", "-128.0|0.0|127.0|-"},
+        {"cbrt(f64)", "f64", "-1.1447142425533319|0.4641588833612779|inf|-"},
+        {"cbrt(64.0)", "f64", "4.0|4.0|4.0|4.0"}, {"cbrt(f32 * 16)", "f64", "-2.8844991406148166|2.0|nan|-"},
         {"abs(p)", "decimal(15,2)", "1.25|0.05|9999999999999.99|-"},
         {"floor(p)", "decimal(14,0)", "-2|0|9999999999999|-"},
         {"ceil(p)", "decimal(14,0)", "-1|1|10000000000000|-"},
@@ -483,6 +486,11 @@ static void test_errors(void **state)
         {"sum(distinct i8)", "only count takes distinct"},
         {"lower(s) filter (where b)", "--select: character 1: only aggregates take 'filter'"},
         {"sum(i8) filter (where i8)", "'if' takes"},
+        {"bool_and(i8)", "--select: character 1: 'not' takes (bool), not (i8)"},
+        {"bool_or(s)", "'not' takes (bool), not (string)"},
+        {"i8 is true", "--select: character 4: 'not' takes (bool), not (i8)"},
+        {"trim(i8, '')", "'substr' takes"},
+        {"count(trim(i8, ''))", "'substr' takes"},
         {"sum() filter (where b)", "sum does not take 0 arguments; write sum(a)"},
         {"count(i8, b) filter (where b)", "count does not take 2 arguments"},
         {"sum(i8) filter (where sum(i8) > 1)", "an aggregate inside of 'sum'"},
@@ -536,6 +544,25 @@ static void test_shared(void **state)
     }
 }
 
+/* A name that is written out with too many parts is reported where it stands. */
+static void test_too_long(void **state)
+{
+    (void)state;
+    hac_text text = HAC_TEXT_NONE;
+    hac_text_add(&text, "i8 in (1");
+    for (size_t k = 0; k < 2000; k++)
+        hac_text_add(&text, ",cbrt(1)");
+    hac_text_add(&text, ")");
+    char found[2048];
+    assert_string_equal(test_run(text.data, found, sizeof found), "");
+    unsigned character = 0, parts = 0;
+    if (sscanf(found, "--select: character %u: the query is too long (over %u parts)", &character, &parts) !=
+        2)
+        fail_msg("%s", found);
+    assert_true(character > 100 && strncmp(text.data + character - 1, "cbrt(1)", 7) == 0);
+    hac_text_clear(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_errors_of_bytes),
         cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

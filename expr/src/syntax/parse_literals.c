@@ -76,10 +76,7 @@ hac_node *hac_parse_time(hac_parser *p, hac_kind kind)
 
 hac_node *hac_parse_null(hac_parser *p, size_t at)
 {
-    hac_node *node = hac_node_here(p, HAC_NODE_LITERAL, at);
-    if (node != NULL)
-        node->literal.null = true;
-    return node;
+    return hac_node_null(p, p->source, at);
 }
 
 hac_node *hac_parse_bool_word(hac_parser *p, bool value)

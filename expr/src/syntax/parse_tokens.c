@@ -77,12 +77,17 @@ void *hac_parser_memory(hac_parser *p, size_t bytes)
 
 /* ---- nodes ---- */
 
+hac_node *hac_parser_too_long(hac_parser *p, const hac_expr_source *source, size_t at)
+{
+    p->status = hac_expr_fail(source, at, p->err, "the query is too long (over %d parts)", HAC_NODES_MAX);
+    return NULL;
+}
+
 hac_node *hac_node_new(hac_parser *p, hac_node_kind kind, const hac_expr_source *source, size_t at)
 {
-    if (p->nodes++ == HAC_NODES_MAX) {
-        p->status = hac_expr_fail(source, at, p->err, "the query is too long (over %d parts)", HAC_NODES_MAX);
-        return NULL;
-    }
+    if (p->nodes == HAC_NODES_MAX)
+        return hac_parser_too_long(p, source, at);
+    p->nodes++;
     hac_node *node = hac_parser_memory(p, sizeof *node);
     if (node == NULL)
         return NULL;
@@ -91,6 +96,14 @@ hac_node *hac_node_new(hac_parser *p, hac_node_kind kind, const hac_expr_source 
     node->at = (uint32_t)at;
     node->depth = 1;
     node->column = -1;
+    return node;
+}
+
+hac_node *hac_node_null(hac_parser *p, const hac_expr_source *source, size_t at)
+{
+    hac_node *node = hac_node_new(p, HAC_NODE_LITERAL, source, at);
+    if (node != NULL)
+        node->literal.null = true;
     return node;
 }
 

@@ -49,10 +49,18 @@ void *hac_parser_memory(hac_parser *p, size_t bytes);
 
 /* Makes a node; the checker uses it, too. */
 hac_node *hac_node_new(hac_parser *p, hac_node_kind kind, const hac_expr_source *source, size_t at);
+/* A null without type. */
+hac_node *hac_node_null(hac_parser *p, const hac_expr_source *source, size_t at);
 /* As hac_node_new, of the parser's text. */
 hac_node *hac_node_here(hac_parser *p, hac_node_kind kind, size_t at);
 /* A NULL among the arguments gives NULL. There is space for one more argument. */
 hac_node *hac_node_call(hac_parser *p, const char *name, size_t at, size_t n_args, hac_node *const *args);
+/* hac_node_call with the arguments behind `at`. */
+#define hac_call(p, name, at, ...)                                                                           \
+    hac_node_call((p), (name), (at), sizeof((hac_node *[]){__VA_ARGS__}) / sizeof(hac_node *),               \
+                  (hac_node *[]){__VA_ARGS__})
 hac_node *hac_parser_too_deep(hac_parser *p, size_t at);
+/* Fails because there are too many nodes; NULL. */
+hac_node *hac_parser_too_long(hac_parser *p, const hac_expr_source *source, size_t at);
 
 #endif

@@ -17,10 +17,6 @@ enum { OR = 1, AND, NOT, COMPARISON, CONCAT, SUM, PRODUCT, POWER, UNARY };
 
 static hac_node *parse(hac_parser *p, unsigned level);
 
-#define call(p, name, at, ...)                                                                               \
-    hac_node_call((p), (name), (at), sizeof((hac_node *[]){__VA_ARGS__}) / sizeof(hac_node *),               \
-                  (hac_node *[]){__VA_ARGS__})
-
 /* ---- names, calls, casts, case ---- */
 
 static hac_node *column(hac_parser *p)
@@ -118,7 +114,7 @@ static hac_node *cast_node(hac_parser *p, size_t at, bool try_cast, hac_node *va
     bool zoned = false;
     if (value == NULL || !cast_type(p, &type, &zoned))
         return NULL;
-    hac_node *node = call(p, try_cast ? "try_cast" : "cast", at, value);
+    hac_node *node = hac_call(p, try_cast ? "try_cast" : "cast", at, value);
     if (node == NULL)
         return NULL;
     node->kind = HAC_NODE_CAST;
@@ -146,7 +142,7 @@ static hac_node *at_time_zone(hac_parser *p, size_t at, hac_node *value)
     hac_node *zone = p->token.kind == HAC_TOKEN_STRING
                          ? hac_parse_string(p)
                          : hac_parser_unexpected(p, "a zone such as 'Europe/Berlin'");
-    return zone != NULL ? call(p, "at time zone", at, value, zone) : NULL;
+    return zone != NULL ? hac_call(p, "at time zone", at, value, zone) : NULL;
 }
 
 /* value::type, value at time zone 'name', any number of times */
@@ -180,41 +176,63 @@ static bool take_distinct(hac_parser *p)
     return starts && hac_parser_advance(p);
 }
 
-/* `filter (where condition)` behind an aggregate. A column may be named filter. */
+/* A call that was just made has space for the condition. */
+static void put_condition(hac_node *call, hac_node *condition)
+{
+    call->args[call->n_args++] = condition;
+    call->filtered = true;
+    if (call->depth < condition->depth + FILTER_LEVELS)
+        call->depth = (uint16_t)(condition->depth + FILTER_LEVELS);
+}
+
+/* `filter (where condition)` behind a call that was just made. A column may be named filter. */
 static hac_node *filtered(hac_parser *p, hac_node *node)
 {
     hac_token next = hac_parser_peek(p);
     if (node == NULL || !hac_parser_is_word(p, "filter") || !hac_token_is_symbol(&next, "("))
         return node;
-    if (node->kind != HAC_NODE_CALL)
-        return hac_parser_fail(p, node->at, "only aggregates take 'filter'");
     if (!hac_parser_advance(p) || !hac_parser_expect_symbol(p, "(", "'('") ||
         !hac_parser_expect_word(p, "where", "'where' and a condition"))
         return NULL;
     hac_node *condition = parse(p, OR);
     if (condition == NULL || !hac_parser_expect_symbol(p, ")", "')' behind the condition"))
         return NULL;
-    node->args[node->n_args++] = condition; /* hac_node_call leaves room for it */
-    node->filtered = true;
-    if (node->depth < condition->depth + FILTER_LEVELS)
-        node->depth = (uint16_t)(condition->depth + FILTER_LEVELS);
+    put_condition(node, condition);
     return node->depth > HAC_NODE_DEPTH_MAX ? hac_parser_too_deep(p, node->at) : node;
 }
 
 /* ---- functions that are other names of an expression ---- */
 
-/* The expression, in which a, b and c stand for the arguments of `given`. */
-static hac_node *written_out(hac_parser *p, const char *expression, const hac_node *given)
+/* Fails if a call that is no aggregate has distinct or filter. */
+static bool is_plain(hac_parser *p, const hac_node *call)
+{
+    if (call->filtered)
+        (void)hac_parser_fail(p, call->at, "only aggregates take 'filter'");
+    else if (call->distinct)
+        (void)hac_parser_fail(p, call->at, "only count takes distinct");
+    return !call->filtered && !call->distinct;
+}
+
+/* The expression, in which a, b and c stand for the arguments of `given`. `aggregate` is the name of the
+ * aggregate in the expression, which takes distinct and filter; NULL: there is none. */
+static hac_node *written_out(hac_parser *p, const char *expression, const char *aggregate,
+                             const hac_node *given)
 {
     hac_expr_source source = {p->source->option, expression, p->source->character};
     hac_parser inner = *p;
+    if (aggregate == NULL && !is_plain(p, given))
+        return NULL;
     hac_node *node = hac_parser_begin(&inner, &source) ? parse(&inner, OR) : NULL;
     p->nodes = inner.nodes;
     p->status = inner.status;
-    if (node == NULL)
-        return NULL;
+    if (node == NULL) /* the only fault of our own text is its length; without memory there is no place */
+        return inner.status == HAC_INVALID ? hac_parser_too_long(p, p->source, given->at) : NULL;
+    hac_node *called = aggregate != NULL ? hac_find_call(node, aggregate) : NULL;
+    if (called != NULL)
+        called->distinct |= given->distinct;
+    if (called != NULL && given->filtered)
+        put_condition(called, given->args[given->n_args - 1]);
     node = hac_put_arguments(node, &source, given);
-    node->distinct |= given->distinct;
     return node->depth > HAC_NODE_DEPTH_MAX ? hac_parser_too_deep(p, given->at) : node;
 }
 
@@ -228,7 +246,7 @@ static hac_node *unit_of(hac_parser *p, size_t at, const char *unit, size_t byte
             "there is no part '%.*s' of a time; there are year, quarter, month, week, day, "
             "hour, minute, second, dow, isodow, doy, isoyear, epoch",
             (int)(bytes < 32 ? bytes : 32), unit);
-    return written_out(p, expression, given);
+    return written_out(p, expression, NULL, given);
 }
 
 /* date_part('year', a) */
@@ -237,22 +255,28 @@ static hac_node *date_part(hac_parser *p, hac_node *node)
     if (node->n_args != 2 || !hac_node_is_text(node->args[0]))
         return hac_parser_fail(p, node->at, "write date_part('year', a), or year(a)");
     const hac_literal *unit = &node->args[0]->literal;
-    hac_node *given = call(p, "date_part", node->at, node->args[1]);
+    hac_node *given = hac_call(p, "date_part", node->at, node->args[1]);
     return given != NULL ? unit_of(p, node->args[0]->at, unit->bytes, unit->n_bytes, given) : NULL;
 }
 
+/* What stands for the call, which may have distinct and filter. */
 static hac_node *other_name(hac_parser *p, hac_node *node)
 {
-    if (strcmp(node->name, "date_part") == 0 || strcmp(node->name, "datepart") == 0)
-        return date_part(p, node);
-    if (strcmp(node->name, "concat_ws") == 0)
-        return hac_rewrite_concat_ws(p, node->at, node->args, node->n_args);
-    bool trim = strcmp(node->name, "trim") == 0 || strcmp(node->name, "ltrim") == 0 ||
-                strcmp(node->name, "rtrim") == 0;
-    if (trim && node->n_args == 2)
-        return hac_rewrite_trim(p, node->at, node->name, node->args[0], node->args[1]);
-    const hac_other_name *other = hac_other_name_find(node->name, node->n_args);
-    return other != NULL ? written_out(p, other->expression, node) : node;
+    size_t n = node->n_args - node->filtered;
+    const hac_other_name *other = hac_other_name_find(node->name, n);
+    if (other != NULL)
+        return written_out(p, other->expression, other->aggregate, node);
+    bool part = strcmp(node->name, "date_part") == 0 || strcmp(node->name, "datepart") == 0;
+    bool joined = strcmp(node->name, "concat_ws") == 0;
+    bool trim = n == 2 && (strcmp(node->name, "trim") == 0 || strcmp(node->name, "ltrim") == 0 ||
+                           strcmp(node->name, "rtrim") == 0);
+    if (!part && !joined && !trim)
+        return node;
+    if (!is_plain(p, node))
+        return NULL;
+    return part     ? date_part(p, node)
+           : joined ? hac_rewrite_concat_ws(p, node->at, node->args, n)
+                    : hac_rewrite_trim(p, node->at, node->name, node->args[0], node->args[1]);
 }
 
 /* ---- calls with words between their arguments: the part behind the parenthesis ---- */
@@ -275,7 +299,7 @@ static hac_node *extract(hac_parser *p, size_t at)
         return NULL;
     hac_node *value = parse(p, OR);
     hac_node *given =
-        value != NULL && hac_parser_expect_symbol(p, ")", "')'") ? call(p, "extract", at, value) : NULL;
+        value != NULL && hac_parser_expect_symbol(p, ")", "')'") ? hac_call(p, "extract", at, value) : NULL;
     return given != NULL ? unit_of(p, place, unit, bytes, given) : NULL;
 }
 
@@ -291,7 +315,7 @@ static hac_node *substring(hac_parser *p, size_t at, hac_node *a)
         return NULL;
     if (!hac_parser_expect_symbol(p, ")", "'for' or ')'"))
         return NULL;
-    return count != NULL ? call(p, "substr", at, a, from, count) : call(p, "substr", at, a, from);
+    return count != NULL ? hac_call(p, "substr", at, a, from, count) : hac_call(p, "substr", at, a, from);
 }
 
 /* trim([both | leading | trailing] ['characters'] from a), from its first word on. */
@@ -311,7 +335,7 @@ static hac_node *trim_from(hac_parser *p, size_t at)
     hac_node *a = parse(p, OR);
     if (a == NULL || !hac_parser_expect_symbol(p, ")", "')'"))
         return NULL;
-    return characters != NULL ? hac_rewrite_trim(p, at, name, a, characters) : call(p, name, at, a);
+    return characters != NULL ? hac_rewrite_trim(p, at, name, a, characters) : hac_call(p, name, at, a);
 }
 
 /* Whether what stands behind `trim(` is not its first argument. */
@@ -340,7 +364,7 @@ static bool special_call(hac_parser *p, const char *name, size_t at, hac_node **
         if (part == NULL || !hac_parser_is_word(p, "in"))
             return part == NULL;
         hac_node *a = hac_parser_advance(p) ? parse(p, OR) : NULL;
-        *ret = a != NULL && hac_parser_expect_symbol(p, ")", "')'") ? call(p, name, at, a, part) : NULL;
+        *ret = a != NULL && hac_parser_expect_symbol(p, ")", "')'") ? hac_call(p, name, at, a, part) : NULL;
     } else if ((strcmp(name, "substring") == 0 || strcmp(name, "substr") == 0) &&
                !hac_parser_is_symbol(p, ")")) {
         hac_node *a = *ret_first = parse(p, OR);
@@ -352,6 +376,16 @@ static bool special_call(hac_parser *p, const char *name, size_t at, hac_node **
         return false;
     }
     return true;
+}
+
+/* Takes the comma behind a first argument that has been read; ')' stays. */
+static bool take_comma(hac_parser *p)
+{
+    if (hac_parser_is_symbol(p, ")"))
+        return true;
+    if (!hac_parser_expect_symbol(p, ",", "',' or ')'"))
+        return false;
+    return !hac_parser_is_symbol(p, ")") || hac_parser_unexpected(p, "a value") != NULL;
 }
 
 static hac_node *function_call(hac_parser *p)
@@ -367,16 +401,17 @@ static hac_node *function_call(hac_parser *p)
         hac_node *star = hac_node_here(p, HAC_NODE_STAR, hac_parser_at(p));
         if (star == NULL || !hac_parser_advance(p) || !hac_parser_expect_symbol(p, ")", "')'"))
             return NULL;
-        return filtered(p, call(p, name, at, star));
+        return filtered(p, hac_call(p, name, at, star));
     }
     bool distinct = first == NULL && take_distinct(p);
-    if (first != NULL && hac_parser_is_symbol(p, ",") && !hac_parser_advance(p))
+    if (first != NULL && !take_comma(p))
         return NULL;
     node = arguments(p, name, at, first);
     if (node == NULL)
         return NULL;
     node->distinct = distinct;
-    return filtered(p, other_name(p, node));
+    node = filtered(p, node);
+    return node != NULL ? other_name(p, node) : NULL;
 }
 
 /* The rest of `case [operand] when … then … [else …] end`, as nested ifs. */
@@ -388,12 +423,12 @@ static hac_node *case_branches(hac_parser *p, hac_node *operand, unsigned branch
             return hac_parser_fail(p, at, "a case of over %d branches", DEPTH_MAX);
         hac_node *condition = hac_parser_advance(p) ? parse(p, OR) : NULL;
         if (condition != NULL && operand != NULL)
-            condition = call(p, "=", condition->at, operand, condition);
+            condition = hac_call(p, "=", condition->at, operand, condition);
         if (condition == NULL || !hac_parser_expect_word(p, "then", "'then'"))
             return NULL;
         hac_node *value = parse(p, OR);
         hac_node *rest = value != NULL ? case_branches(p, operand, branches + 1) : NULL;
-        return rest != NULL ? call(p, "if", value->at, condition, value, rest) : NULL;
+        return rest != NULL ? hac_call(p, "if", value->at, condition, value, rest) : NULL;
     }
     if (branches == 0)
         return hac_parser_unexpected(p, "'when'");
@@ -419,14 +454,14 @@ static hac_node *case_of(hac_parser *p)
 
 static hac_node *not_node(hac_parser *p, size_t at, bool negated, hac_node *node)
 {
-    return negated && node != NULL ? call(p, "not", at, node) : node;
+    return negated && node != NULL ? hac_call(p, "not", at, node) : node;
 }
 
 /* isnull, notnull */
 static hac_node *null_test(hac_parser *p, size_t at, hac_node *left)
 {
     bool negated = hac_parser_is_word(p, "notnull");
-    return hac_parser_advance(p) ? not_node(p, at, negated, call(p, "is null", at, left)) : NULL;
+    return hac_parser_advance(p) ? not_node(p, at, negated, hac_call(p, "is null", at, left)) : NULL;
 }
 
 /* is [not] null, true, false, unknown, distinct from b */
@@ -447,8 +482,10 @@ static hac_node *is_test(hac_parser *p, size_t at, hac_node *left)
         return right != NULL ? not_node(p, at, !negated, hac_rewrite_same(p, at, left, right)) : NULL;
     }
     if (!hac_parser_is_word(p, "unknown") && !hac_parser_is_word(p, "null"))
-        return hac_parser_unexpected(p, negated ? "'null'" : "'null' or 'not null'");
-    return hac_parser_advance(p) ? not_node(p, at, negated, call(p, "is null", at, left)) : NULL;
+        return hac_parser_unexpected(p, negated ? "'null', 'true', 'false', 'unknown' or 'distinct from'"
+                                                : "'null', 'true', 'false', 'unknown', 'distinct from', or "
+                                                  "one of them behind 'not'");
+    return hac_parser_advance(p) ? not_node(p, at, negated, hac_call(p, "is null", at, left)) : NULL;
 }
 
 static hac_node *between(hac_parser *p, size_t at, hac_node *left, bool negated)
@@ -459,8 +496,8 @@ static hac_node *between(hac_parser *p, size_t at, hac_node *left, bool negated)
     hac_node *high = parse(p, CONCAT);
     if (high == NULL)
         return NULL;
-    hac_node *above = call(p, ">=", at, left, low), *below = call(p, "<=", at, left, high);
-    return not_node(p, at, negated, call(p, "and", at, above, below));
+    hac_node *above = hac_call(p, ">=", at, left, low), *below = hac_call(p, "<=", at, left, high);
+    return not_node(p, at, negated, hac_call(p, "and", at, above, below));
 }
 
 static hac_node *in_list(hac_parser *p, size_t at, hac_node *left, bool negated)
@@ -478,9 +515,9 @@ static hac_node *like(hac_parser *p, size_t at, hac_node *left, bool negated)
     if (pattern == NULL)
         return NULL;
     if (!hac_parser_is_word(p, "escape"))
-        return not_node(p, at, negated, call(p, "like", at, left, pattern));
+        return not_node(p, at, negated, hac_call(p, "like", at, left, pattern));
     hac_node *escape = hac_parser_advance(p) ? parse(p, CONCAT) : NULL;
-    return escape == NULL ? NULL : not_node(p, at, negated, call(p, "like", at, left, pattern, escape));
+    return escape == NULL ? NULL : not_node(p, at, negated, hac_call(p, "like", at, left, pattern, escape));
 }
 
 /* A text literal in lower case; another node as it is, for the checker's message. */
@@ -500,7 +537,7 @@ static void to_lower(hac_parser *p, hac_node *node)
 /* `a ilike b` is lower(a) like b, with b in lower case. */
 static hac_node *ilike(hac_parser *p, size_t at, hac_node *left, bool negated)
 {
-    hac_node *lower = call(p, "lower", at, left);
+    hac_node *lower = hac_call(p, "lower", at, left);
     hac_node *node = lower != NULL ? like(p, at, lower, false) : NULL;
     for (size_t i = 1; node != NULL && i < node->n_args; i++)
         to_lower(p, node->args[i]);
@@ -555,8 +592,8 @@ static hac_node *plus_interval(hac_parser *p, size_t at, hac_node *left, bool mi
     if (minus && (__builtin_sub_overflow(0, interval.months, &interval.months) ||
                   __builtin_sub_overflow(0, interval.microseconds, &interval.microseconds)))
         return hac_parser_fail(p, place, "the interval is too large");
-    return call(p, "+ interval", at, left, hac_whole_number(p, place, interval.months),
-                hac_whole_number(p, place, interval.microseconds));
+    return hac_call(p, "+ interval", at, left, hac_whole_number(p, place, interval.months),
+                    hac_whole_number(p, place, interval.microseconds));
 }
 
 static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
@@ -572,7 +609,7 @@ static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
             return true;
         }
         hac_node *right = p->status == HAC_OK ? parse(p, operators[i].level + 1) : NULL;
-        *left = right != NULL ? call(p, operators[i].name, at, *left, right) : NULL;
+        *left = right != NULL ? hac_call(p, operators[i].name, at, *left, right) : NULL;
         return true;
     }
     return false;
@@ -651,7 +688,7 @@ static hac_node *prefix(hac_parser *p)
         if (p->token.kind == HAC_TOKEN_NUMBER)
             return postfixes(p, hac_parse_number(p, negative, at));
         hac_node *node = parse(p, UNARY);
-        return node != NULL ? call(p, negative ? "negate" : "plus", at, node) : NULL;
+        return node != NULL ? hac_call(p, negative ? "negate" : "plus", at, node) : NULL;
     }
     return postfixes(p, operand(p, at));
 }

@@ -132,11 +132,18 @@ static const struct {
     {"-a ^ 2", "(pow (negate a) 2)"},
     {"-2 ^ -b", "(pow -2 (negate b))"},
     /* what is written out */
-    {"a is true", "(coalesce a 0:bool)"},
+    {"a is true", "(not (coalesce (not a) 1:bool))"},
     {"a is not false", "(not (coalesce (not a) 0:bool))"},
     {"a is unknown or b notnull", "(or (is null a) (not (is null b)))"},
     {"a is not distinct from b", "(coalesce (= a b) (and (is null a) (is null b)))"},
     {"mean(x)", "(avg x)"},
+    {"geomean(x) filter (where y)", "(exp (avg (ln x) where y))"},
+    {"count_star() filter (where y)", "(count where y)"},
+    {"count_if(a) filter (where b)", "(count (nullif a 0:bool) where b)"},
+    {"geomean(distinct x)", "(exp (avg distinct (ln x)))"},
+    {"approx_count_distinct(x)", "(count distinct x)"},
+    {"max_by(a, b) filter (where c)", "(arg_max a (if (is null a) null b) where c)"},
+    {"ltrim(a, '')", "(substr a 1)"},
     {"ifnull(a, b)", "(coalesce a b)"},
     {"count_if(a > 1)", "(count (nullif (> a 1) 0:bool))"},
     {"decade(c)", "(// (year c) 10)"},
@@ -148,6 +155,8 @@ static const struct {
     {"substring(a, b)", "(substr a b)"},
     {"position(b in a)", "(position a b)"},
     {"position(b, a)", "(position b a)"},
+    {"substr(a, b, c)", "(substr a b c)"},
+    {"substr(a)", "(substr a)"},
     {"trim(leading from a)", "(ltrim a)"},
     {"trim(both ']' from a)", "(regexp_replace a '^[\\]]+|[\\]]+$' '' 'g')"},
     {"concat_ws(c, a)", "(substr (concat (if (is null a) null (concat c a))) (+ (length c) 1))"},
@@ -232,11 +241,24 @@ static void test_trees(void **state)
     }
 }
 
+typedef struct error_case {
+    const char *text, *message;
+} error_case;
+
+static void check_errors(const error_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        hac_text found = HAC_TEXT_NONE;
+        parse(cases[i].text, true, &found);
+        if (strncmp(found.data, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("%s: '%s' and not '%s'", cases[i].text, found.data, cases[i].message);
+        hac_text_clear(&found);
+    }
+}
+
 static void test_errors(void **state)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
+    static const error_case cases[] = {
         {"", "character 1: expected a value, but the text ends here"},
         {"   ", "character 4: expected a value, but the text ends here"},
         {"1 +", "character 4: expected a value, but the text ends here"},
@@ -260,8 +282,10 @@ static void test_errors(void **state)
         {"f(a,)", "character 5: expected a value, found ')'"},
         {"f(,a)", "character 3: expected a value, found ','"},
         {"f(*, a)", "character 4: expected ')', found ','"},
-        {"a is", "character 5: expected 'null' or 'not null', but the text ends here"},
-        {"a is 5", "character 6: expected 'null' or 'not null', found '5'"},
+        {"a is", "character 5: expected 'null', 'true', 'false', 'unknown', 'distinct from', or one of them "
+                 "behind 'not', but the text ends here"},
+        {"a is 5", "character 6: expected 'null', 'true', 'false', 'unknown', 'distinct from', or one of "
+                   "them behind 'not', found '5'"},
         {"a is distinct b", "character 15: expected 'from' and a value, found 'b'"},
         {"extract(year)", "character 13: expected 'from', as in extract(year from a), found ')'"},
         {"extract(+)", "character 9: expected a part of a time"},
@@ -271,7 +295,8 @@ static void test_errors(void **state)
         {"position('x' in", "character 16: expected a value, but the text ends here"},
         {"concat_ws()", "character 1: write concat_ws(separator, a, …)"},
         {"date_part(a, b)", "character 1: write date_part('year', a), or year(a)"},
-        {"a is not 1", "character 10: expected 'null', found '1'"},
+        {"a is not 1", "character 10: expected 'null', 'true', 'false', 'unknown' or 'distinct from', found "
+                       "'1'"},
         {"a between 1",
          "character 12: expected 'and' and the upper bound of 'between', but the text ends here"},
         {"a between 1 or 2", "character 13: expected 'and' and the upper bound"},
@@ -321,13 +346,26 @@ static void test_errors(void **state)
         {"a : b", "character 3: expected an operator or the end, found ':'"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        hac_text found = HAC_TEXT_NONE;
-        parse(cases[i].text, true, &found);
-        if (strncmp(found.data, cases[i].message, strlen(cases[i].message)) != 0)
-            fail_msg("%s: '%s' and not '%s'", cases[i].text, found.data, cases[i].message);
-        hac_text_clear(&found);
-    }
+    check_errors(cases, sizeof cases / sizeof *cases);
+}
+
+/* The parts of calls: commas, and what only aggregates take. */
+static void test_errors_of_calls(void **state)
+{
+    static const error_case cases[] = {
+        {"substr(a 2)", "character 10: expected ',' or ')', found '2'"},
+        {"substring(a b, c)", "character 13: expected ',' or ')', found 'b'"},
+        {"position(a b)", "character 12: expected ',' or ')', found 'b'"},
+        {"substr(a,)", "character 10: expected a value, found ')'"},
+        {"trim(count(a) filter (where b), '') filter (where c)",
+         "character 1: only aggregates take 'filter'"},
+        {"concat_ws(',', a) filter (where b)", "character 1: only aggregates take 'filter'"},
+        {"1 + ucase(a) filter (where b)", "character 5: only aggregates take 'filter'"},
+        {"ucase(distinct a)", "character 1: only count takes distinct"},
+        {"trim(distinct a, 'x')", "character 1: only count takes distinct"},
+    };
+    (void)state;
+    check_errors(cases, sizeof cases / sizeof *cases);
 }
 
 /* Parses `before` n times, `middle`, and `behind` n times. */
@@ -467,8 +505,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trees), cmocka_unit_test(test_errors),      cmocka_unit_test(test_bombs),
-        cmocka_unit_test(test_items), cmocka_unit_test(test_item_errors), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_trees),  cmocka_unit_test(test_errors), cmocka_unit_test(test_errors_of_calls),
+        cmocka_unit_test(test_bombs),  cmocka_unit_test(test_items),  cmocka_unit_test(test_item_errors),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

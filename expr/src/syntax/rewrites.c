@@ -5,15 +5,11 @@
 
 #include "parse_literals.h"
 
-#define call(p, name, at, ...)                                                                               \
-    hac_node_call((p), (name), (at), sizeof((hac_node *[]){__VA_ARGS__}) / sizeof(hac_node *),               \
-                  (hac_node *[]){__VA_ARGS__})
-
 hac_node *hac_rewrite_same(hac_parser *p, size_t at, hac_node *a, hac_node *b)
 {
-    hac_node *equal = call(p, "=", at, a, b);
-    hac_node *nulls = call(p, "and", at, call(p, "is null", at, a), call(p, "is null", at, b));
-    return call(p, "coalesce", at, equal, nulls);
+    hac_node *equal = hac_call(p, "=", at, a, b);
+    hac_node *nulls = hac_call(p, "and", at, hac_call(p, "is null", at, a), hac_call(p, "is null", at, b));
+    return hac_call(p, "coalesce", at, equal, nulls);
 }
 
 static hac_node *boolean(hac_parser *p, size_t at, bool value)
@@ -28,8 +24,9 @@ static hac_node *boolean(hac_parser *p, size_t at, bool value)
 
 hac_node *hac_rewrite_is(hac_parser *p, size_t at, hac_node *a, bool value)
 {
-    hac_node *test = value ? a : call(p, "not", at, a);
-    return call(p, "coalesce", at, test, boolean(p, at, false));
+    hac_node *opposite = hac_call(p, "not", at, a); /* which takes conditions only */
+    hac_node *test = hac_call(p, "coalesce", at, opposite, boolean(p, at, value));
+    return value ? hac_call(p, "not", at, test) : test;
 }
 
 static hac_node *text(hac_parser *p, size_t at, const char *bytes, size_t n)
@@ -53,12 +50,13 @@ hac_node *hac_rewrite_concat_ws(hac_parser *p, size_t at, hac_node *const *args,
     if (parts == NULL)
         return NULL;
     for (size_t i = 1; i < n; i++) {
-        hac_node *part = call(p, "concat", at, args[0], args[i]);
-        parts[i - 1] = call(p, "if", at, call(p, "is null", at, args[i]), hac_parse_null(p, at), part);
+        hac_node *part = hac_call(p, "concat", at, args[0], args[i]);
+        parts[i - 1] =
+            hac_call(p, "if", at, hac_call(p, "is null", at, args[i]), hac_parse_null(p, at), part);
     }
     hac_node *all = hac_node_call(p, "concat", at, n - 1, parts);
-    hac_node *from = call(p, "+", at, call(p, "length", at, args[0]), hac_whole_number(p, at, 1));
-    return call(p, "substr", at, all, from);
+    hac_node *from = hac_call(p, "+", at, hac_call(p, "length", at, args[0]), hac_whole_number(p, at, 1));
+    return hac_call(p, "substr", at, all, from);
 }
 
 /* The characters as a class of a regular expression. Returns its bytes. */
@@ -80,8 +78,8 @@ hac_node *hac_rewrite_trim(hac_parser *p, size_t at, const char *name, hac_node 
     if (!hac_node_is_text(characters))
         return hac_parser_fail(p, at, "%s takes a constant text behind its first argument: %s(a, 'xyz')",
                                name, name);
-    if (characters->literal.n_bytes == 0)
-        return a;
+    if (characters->literal.n_bytes == 0) /* not `a` itself, which may be no text */
+        return hac_call(p, "substr", at, a, hac_whole_number(p, at, 1));
     size_t class = 2 * characters->literal.n_bytes + 2, used = 0;
     char *pattern = hac_parser_memory(p, 2 * class + 8);
     if (pattern == NULL)
@@ -99,6 +97,6 @@ hac_node *hac_rewrite_trim(hac_parser *p, size_t at, const char *name, hac_node 
         memcpy(pattern + used, "+$", 2);
         used += 2;
     }
-    return call(p, "regexp_replace", at, a, text(p, at, pattern, used), text(p, at, "", 0),
-                text(p, at, "g", 1));
+    return hac_call(p, "regexp_replace", at, a, text(p, at, pattern, used), text(p, at, "", 0),
+                    text(p, at, "g", 1));
 }
