@@ -2,6 +2,7 @@
 /* Finds the columns of a query's source. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -161,15 +162,24 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
 
 /* ---- an input with more columns than a schema may have ---- */
 
+/* Marks the column that has the name. Without such a column, marks all that have it in other case, so that
+ * the name stays ambiguous. */
+static void mark_column(const hac_node *node, const hac_schema *header, bool *ret)
+{
+    int exact = hac_schema_find(header, node->name, node->n_name);
+    if (exact >= 0)
+        ret[exact] = true;
+    for (size_t i = 0; exact < 0 && i < header->n_fields; i++)
+        ret[i] |= strcasecmp(header->fields[i].name, node->name) == 0;
+}
+
 static void mark_named(hac_compiler *c, hac_node *node, const hac_schema *header, bool *ret)
 {
     if (node == NULL || node->pass == c->pass)
         return;
     node->pass = c->pass;
-    int field =
-        node->kind == HAC_NODE_COLUMN ? hac_schema_find_any_case(header, node->name, strlen(node->name)) : -1;
-    if (field >= 0)
-        ret[field] = true;
+    if (node->kind == HAC_NODE_COLUMN)
+        mark_column(node, header, ret);
     for (size_t i = 0; i < node->n_args; i++)
         mark_named(c, node->args[i], header, ret);
 }

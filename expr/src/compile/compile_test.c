@@ -334,6 +334,12 @@ static void test_many_columns(void **state)
         assert_string_equal(err.message, "--schema: the input has 1000 columns, of which at most 256 can be "
                                          "read; name those that are needed");
     }
+    hac_query_text ambiguous = {
+        .select = "ab, aB", .limit = UINT64_MAX, .source = {.format = HAC_INPUT_PARQUET}};
+    strcpy(fields[400].name, "ab");
+    strcpy(fields[900].name, "AB");
+    assert_int_equal(hac_query_compile(&ambiguous, &header, &query, &err), HAC_INVALID);
+    assert_memory_equal(err.message, "--select: character 5: unknown column 'aB'; ", 44);
     free(fields);
 }
 
