@@ -287,6 +287,9 @@ SELECT city, any_value(city) AS c, bool_or(paid) AS p FROM 't.csv' GROUP BY city
 SELECT DISTINCT substring(city FROM 1 FOR 1) AS c FROM 't.csv' ORDER BY c
 SELECT count(*) AS n FROM 'nothing.csv' GROUP BY 'x'
 SELECT 1 AS one, count(*) AS n FROM 'nothing.csv'
+SELECT count(*) AS n FROM 't.csv' GROUP BY NULL
+SELECT count(*) AS n FROM 'nothing.csv' GROUP BY NULL
+SELECT city, count(*) AS n FROM 't.csv' GROUP BY NULL, city ORDER BY city
 """.strip().splitlines()
 
 # On the host's columns and on a device's vectors.

@@ -175,7 +175,16 @@ static bool group_by_all(hac_compiler *c)
 static hac_status check_key(hac_compiler *c, hac_item *item)
 {
     hac_status status = is_number(item->node) ? numbered(c, item, item) : HAC_OK;
-    return status == HAC_OK ? hac_compile_check_item(c, item) : status;
+    const hac_node *node = status == HAC_OK ? hac_check(&c->checker, item->node) : NULL;
+    if (node == NULL)
+        return c->parser.status != HAC_OK ? c->parser.status : status;
+    if (node->type.kind == HAC_KIND_NONE) { /* all nulls are one group, whatever their type */
+        item->node = hac_node_null(&c->parser, item->source, item->first);
+        if (item->node == NULL)
+            return c->parser.status;
+        item->node->type = HAC_TYPE(I64);
+    }
+    return hac_compile_check_item(c, item);
 }
 
 static hac_status check_keys(hac_compiler *c)

@@ -103,6 +103,7 @@ static void test_names_and_numbers(void **state)
            "i8:i8, s:string > 2: rows(-1) > s:string, i8:i8, count():i64 +2"},
           {"", "all", "s, i8, count()", "", "i8:i8, s:string > 2: rows(-1) > s:string, i8:i8, count():i64"},
           {"", "ALL", "count()", "", " > 0: rows(-1) > count():i64"},
+          {"", "null as k", "count()", "", " > 1: rows(-1) > k:i64, count():i64"},
           {"", "", "i8", "1 desc", "i8:i8 > i8:i8 -0"}, {"", "", "i8", "i8 nulls last", "i8:i8 > i8:i8 +0"},
           {"", "", "i8", "i8 desc nulls first", "i8:i8 > i8:i8 [:bool] +1 -0"},
           {"", "", "i8::f64 as x", "", "i8:i8 > x:f64"}, {"", "", "-1::text as x", "", " > x:string"},
@@ -208,7 +209,7 @@ static void test_errors(void **state)
         {"", "", "i8", "2",
          "--order-by: character 1: a number is the place of a column in the result, 1 to 1"},
         {"", "", "* exclude (i9)", "", "--select: character 1: exclude: unknown column 'i9'; there are: i8"},
-        {"", "null", "", "", "--group-by: character 1: null has no type here"},
+        {"", "", "null", "", "--select: character 1: null has no type here"},
         {"", "s", "i8", "",
          "--select: character 1: 'i8' has many values in a group: add it to --group-by, or aggregate it, as "
          "in first(i8)"},
