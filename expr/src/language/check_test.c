@@ -544,6 +544,23 @@ static void test_shared(void **state)
     }
 }
 
+/* Text literals that stand for values do not count twice. */
+static void test_many_texts(void **state)
+{
+    (void)state;
+    hac_text text = HAC_TEXT_NONE;
+    for (size_t i = 0; i < 3; i++) {
+        hac_text_add(&text, i > 0 ? " or i8 in ('0'" : "i8 in ('0'");
+        for (size_t k = 1; k < 2000; k++)
+            hac_text_add(&text, ",'1'");
+        hac_text_add(&text, ")");
+    }
+    char found[2048];
+    assert_string_equal(test_run(text.data, found, sizeof found), "bool");
+    assert_string_equal(found, "false|true|false|-");
+    hac_text_clear(&text);
+}
+
 /* A name that is written out with too many parts is reported where it stands. */
 static void test_too_long(void **state)
 {
@@ -578,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_errors_of_bytes),
         cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_many_texts),
         cmocka_unit_test(test_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

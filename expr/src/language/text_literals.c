@@ -93,8 +93,11 @@ static bool read_text(const hac_literal *text, hac_value_type type, hac_literal 
     }
 }
 
+/* The value takes the text's place in the count of nodes. It is a node of its own, because others may have
+ * the text beside values of another type. */
 static hac_node *value_of(hac_parser *p, const hac_node *text, const hac_node *beside)
 {
+    p->nodes--;
     char type[HAC_VALUE_TYPE_NAME_MAX];
     const hac_literal *literal = &text->literal;
     hac_node *node = hac_node_new(p, HAC_NODE_LITERAL, text->source, text->at);

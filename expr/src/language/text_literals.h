@@ -10,7 +10,9 @@
  * parser->status has the failure. */
 bool hac_read_text_literals(hac_parser *parser, hac_node *node, const hac_function *row);
 
-/* Casts the arguments of `||` and concat to string where one of `||` is a string. False: out of memory. */
+/* Casts to string the arguments of concat, and those of `||` if one of them is a string. Bytes and nulls
+ * without type stay as they are. False: there are too many nodes, or no memory; parser->status has the
+ * failure. */
 bool hac_cast_to_texts(hac_parser *parser, hac_node *node);
 
 #endif
