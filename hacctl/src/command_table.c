@@ -26,30 +26,25 @@ const hac_command hac_commands[] = {
      HAC_FOR_QUERY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_query},
     {"describe", "list the columns of files of any kind with their types", "IN… [OPTION…]",
      "IN is as in query: files, a folder, a pattern in quotes, or - for standard input. Types are those of "
-     "the first "
-     "records, of --schema, or of a Parquet file; a column that cannot be read has none.",
+     "the first records, of --schema, or of a Parquet file; a column that cannot be read has none.",
      HAC_FOR_SUMMARY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_describe},
     {"summarize", "say what the columns of files hold: count, nulls, smallest, largest, quartiles",
      "IN… [OPTION…]",
      "One row for each column: count, nulls, distinct, min, max, and of numbers mean, stddev, q25, median "
-     "and q75. All "
-     "values are exact: they are those of the query's aggregates. --where takes only some rows.",
+     "and q75. All values are exact: they are those of the query's aggregates. --where takes only some rows.",
      HAC_FOR_SUMMARY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_summarize},
     {"sort", "sort a raw little-endian array, or the rows of a file",
      "IN --type TYPE [-o OUT] [OPTION…] | IN --input-format csv|parquet --key COLUMN,… [-o OUT] [OPTION…]",
      "IN is a file, or - for standard input. Without -o the result goes to standard output. Equal keys keep "
      "their input order. Floats are in total order: -0.0 before +0.0, all NaNs last. With --key whole rows "
-     "are sorted, nulls last. Types of csv are found in its records; --schema gives them to the columns that "
-     "it "
-     "names, and leaves none out.",
+     "are sorted, nulls last. Types of csv are found in its records; --schema gives them to the columns "
+     "that it names, and leaves none out.",
      HAC_FOR_SORT, 1, 1, HAC_WORDS_FILE, hac_cmd_sort},
     {"splice", "filter, group and aggregate a stream of any length", "IN…|- --select EXPR,… [OPTION…]",
      "Reads any number of files one after another; - is standard input. The input is cut into splits of "
-     "whole "
-     "records, and the devices work on one split while the next is read, so that memory does not grow with "
-     "the input. Input that is gzip or zstd is decompressed. Rows are written as they come, unless "
-     "--order-by "
-     "or a Parquet file needs all of them first. docs/flows/splice.md explains more.",
+     "whole records, and the devices work on one split while the next is read, so that memory does not grow "
+     "with the input. Input that is gzip or zstd is decompressed. Rows are written as they come, unless "
+     "--order-by or a Parquet file needs all of them first. docs/flows/splice.md explains more.",
      HAC_FOR_SPLICE, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_splice},
     {"pipe", "run a splice as a filter of Hadoop Streaming or Spark's pipe()", "--select EXPR,… [OPTION…]",
      "Reads standard input and writes standard output: columns joined by TAB, no header, null as \\N; with "
@@ -60,11 +55,10 @@ const hac_command hac_commands[] = {
     {"mapreduce", "filter, group and aggregate the rows of files",
      "IN… --select EXPR,… [OPTION…] | JOB IN… [OPTION…]",
      "Reads up to 253 files as one; - is standard input. JOB is a named query: wordcount, histogram, "
-     "groupby, "
-     "inverted-index, string-match, linear-regression, page-view-count, k-means (with --centroids), "
-     "matrix-multiply (with --with); options change any part of it. Without -o the result goes to standard "
-     "output. Columns are text unless --schema gives them a type. `man hacctl` has examples; "
-     "docs/expressions.md describes the language.",
+     "groupby, inverted-index, string-match, linear-regression, page-view-count, k-means (with "
+     "--centroids), matrix-multiply (with --with); options change any part of it. Without -o the result "
+     "goes to standard output. Columns are text unless --schema gives them a type. `man hacctl` has "
+     "examples; docs/expressions.md describes the language.",
      HAC_FOR_MAPREDUCE, 1, SIZE_MAX, HAC_WORDS_NAMED, hac_cmd_mapreduce},
     {"parquet query", "filter, group and aggregate the rows of Parquet files",
      "IN… --select EXPR,… [OPTION…]",
@@ -79,13 +73,12 @@ const hac_command hac_commands[] = {
      HAC_FOR_CONVERT, 2, 2, HAC_WORDS_FILE, hac_cmd_parquet_convert},
     {"parquet inspect", "show what a Parquet file contains", "FILE",
      "Prints the columns with their types, the row groups, and the codecs, encodings, sizes and statistics "
-     "of "
-     "their columns. --json prints everything.",
+     "of their columns. --json prints everything.",
      0, 1, 1, HAC_WORDS_FILE, hac_cmd_parquet_inspect},
     {"kernels build", "build a device's kernels ahead of time, into one file", "--device D -o FILE",
      "The file is for profiles that say `program: {binary: FILE}`. Such a device needs no compiler, and "
-     "FPGAs "
-     "have none. The file fits only this device, driver and release of hac. docs/fpga.md explains more.",
+     "FPGAs have none. The file fits only this device, driver and release of hac. docs/fpga.md explains "
+     "more.",
      HAC_FOR_KERNELS, 0, 0, HAC_WORDS_NONE, hac_cmd_kernels_build},
     {"opsplit run", "run a logic file: operators over vectors, split over the devices",
      "LOGIC.yaml [--input NAME=FILE]… [-o DIR] [OPTION…]",
@@ -100,9 +93,8 @@ const hac_command hac_commands[] = {
     {"opsplit op", "list, show, add or remove OPs of your own",
      "list | show NAME[@VERSION] | add FILE.yaml | remove NAME[@VERSION]",
      "An OP is a composition of sub-operators with parameters that logic files use by its name. It is "
-     "checked "
-     "when it is added. Every change is a new version; a name without a version means the newest. OPs are "
-     "kept in $XDG_DATA_HOME/hac/opsplit. docs/flows/opsplit.md describes how to write them.",
+     "checked when it is added. Every change is a new version; a name without a version means the newest. "
+     "OPs are kept in $XDG_DATA_HOME/hac/opsplit. docs/flows/opsplit.md describes how to write them.",
      0, 1, 2, HAC_WORDS_OPERATOR, hac_cmd_opsplit_op},
     {"opsplit subop", "list, show, add or remove sub-operators",
      "list | show NAME[@VERSION] | add FILE.yaml | remove NAME[@VERSION]",
@@ -116,11 +108,9 @@ const hac_command hac_commands[] = {
      HAC_FOR_RUN, 1, 1, HAC_WORDS_FILE, hac_cmd_run},
     {"explain", "show the plan of a job before it runs", "JOB [OPTION…]",
      "JOB is a whole query, sort, splice, mapreduce, parquet query, parquet convert or opsplit run command. "
-     "For a "
-     "sort of an array, --items COUNT can replace IN; for a query, --input-size SIZE gives the size of the "
-     "input. Nothing is sorted or written; options that say where results go are ignored. The plan of a "
-     "logic "
-     "file shows what each OP becomes: its sub-operators, their components, and the order.",
+     "For a sort of an array, --items COUNT can replace IN; for a query, --input-size SIZE gives the size "
+     "of the input. Nothing is sorted or written; options that say where results go are ignored. The plan "
+     "of a logic file shows what each OP becomes: its sub-operators, their components, and the order.",
      HAC_FOR_ANY_PLAN, 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_explain},
     {"simulate", "show the plan and predicted time of a job on another machine",
      "--profiles DIR JOB [OPTION…]",
