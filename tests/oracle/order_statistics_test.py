@@ -60,9 +60,8 @@ def mode(values):
 
 
 def arg(pairs, sign):
-    """Pairs (a, b): the a of the smallest sign · b, then the smallest a; null last."""
-    best = min(((sign * b, a is None, a if a is not None else 0) for a, b in pairs if b is not None), default=None)
-    return None if best is None or best[1] else best[2]
+    """Pairs (a, b): the a of the smallest sign · b, then the smallest a, of those without nulls."""
+    return min(((sign * b, a) for a, b in pairs if a is not None and b is not None), default=(0, None))[1]
 
 
 def random_rows(rng, n, groups):
@@ -139,7 +138,7 @@ class Statistics(SharedMachineTest):
 
     @staticmethod
     def arg_text(pairs):
-        low = min((b for _, b in pairs if b is not None), default=None)
+        low = min((b for a, b in pairs if a is not None and b is not None), default=None)
         ties = [a for a, b in pairs if b == low and b is not None and a is not None]
         return min(ties, key=str.encode) if ties else None
 

@@ -664,6 +664,23 @@ static bool rewrite_filter(hac_checker *c, hac_node *node, const hac_function *r
     return true;
 }
 
+/* arg_min and arg_max leave out rows whose first argument is null: arg_min(a, if(a is null, null, b)). */
+static bool rewrite_arg(hac_checker *c, hac_node *node)
+{
+    hac_parser *p = c->parser;
+    bool arg = strcmp(node->name, "arg_min") == 0 || strcmp(node->name, "arg_max") == 0;
+    if (!arg || node->n_args != 2)
+        return true;
+    hac_node *test = hac_call(p, "is null", node->at, node->args[0]);
+    hac_node *none = hac_node_null(p, node->source, node->at);
+    hac_node *second = hac_call(p, "if", node->at, test, none, node->args[1]);
+    if (second == NULL)
+        return false;
+    test->source = second->source = node->source;
+    node->args[1] = second;
+    return true;
+}
+
 static bool check_arguments(hac_checker *c, hac_node *node)
 {
     for (size_t i = 0; i < node->n_args; i++) {
@@ -700,6 +717,8 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     if (row == NULL)
         return no_function(c, node);
     if (condition != NULL && !rewrite_filter(c, node, row, condition))
+        return NULL;
+    if (!rewrite_arg(c, node))
         return NULL;
     bool aggregate = hac_is_aggregate(row);
     if (!(aggregate ? check_aggregated(c, node) : check_arguments(c, node)))

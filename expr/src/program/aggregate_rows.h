@@ -68,7 +68,7 @@
       "the distinct values in the order of the input, joined by commas", "string_list(cast(x as string))", \
       .type = string_list_type, .accumulator = HAC_ACCUMULATOR_VALUES) \
     X(ARG_MIN, "arg_min", "arg_min(a, b)", "AA", SAME, \
-      "the a of the row with the smallest b; of several such rows the smallest a, null only if no other is there. Rows whose b is null are left out", \
+      "the a of the row with the smallest b; of several such rows the smallest a. Rows whose a or b is null are left out", \
       "arg_min(x, abs(x))", \
       .type = same_type, .second = HAC_SECOND_ANY, .accumulator = HAC_ACCUMULATOR_ARG_MIN) \
     X(ARG_MAX, "arg_max", "arg_max(a, b)", "AA", SAME, "as arg_min, of the row with the largest b", "arg_max(x, abs(x))", \

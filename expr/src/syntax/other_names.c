@@ -4,13 +4,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* Those of arg_max and arg_min take only rows that have an a, as in other databases. One step of Newton's method makes the cube root of a cube exact. `not not` takes conditions only. */
+/* One step of Newton's method makes the cube root of a cube exact. `not not` takes conditions only. */
 /* clang-format off */
 static const hac_other_name names[] = {
     {"any_value", 1, "first(a)", "first"},
     {"approx_count_distinct", 1, "count(distinct a)", "count"},
-    {"argmax", 2, "arg_max(a, if(a is null, null, b))", "arg_max"},
-    {"argmin", 2, "arg_min(a, if(a is null, null, b))", "arg_min"},
+    {"argmax", 2, "arg_max(a, b)", "arg_max"},
+    {"argmin", 2, "arg_min(a, b)", "arg_min"},
     {"bool_and", 1, "min(not not a)", "min"},
     {"bool_or", 1, "max(not not a)", "max"},
     {"cbrt", 1, "if(a = 0 or isinf(a), a * 1e0, sign(a) * (pow(abs(a), 1e0 / 3) - (pow(abs(a), 1e0 / 3) - abs(a) / pow(pow(abs(a), 1e0 / 3), 2)) / 3))", NULL},
@@ -44,10 +44,10 @@ static const hac_other_name names[] = {
     {"lcase", 1, "lower(a)", NULL},
     {"len", 1, "length(a)", NULL},
     {"make_date", 3, "cast(strptime(cast(a as string) || '-' || cast(b as string) || '-' || cast(c as string), '%Y-%m-%d') as date)", NULL},
-    {"max_by", 2, "arg_max(a, if(a is null, null, b))", "arg_max"},
+    {"max_by", 2, "arg_max(a, b)", "arg_max"},
     {"mean", 1, "avg(a)", "avg"},
     {"millisecond", 1, "second(a) * 1000 + microsecond(a) // 1000", NULL},
-    {"min_by", 2, "arg_min(a, if(a is null, null, b))", "arg_min"},
+    {"min_by", 2, "arg_min(a, b)", "arg_min"},
     {"mod", 2, "a % b", NULL},
     {"monthname", 1, "strftime(a, '%B')", NULL},
     {"nvl", 2, "coalesce(a, b)", NULL},

@@ -142,7 +142,7 @@ static const struct {
     {"count_if(a) filter (where b)", "(count (nullif a 0:bool) where b)"},
     {"geomean(distinct x)", "(exp (avg distinct (ln x)))"},
     {"approx_count_distinct(x)", "(count distinct x)"},
-    {"max_by(a, b) filter (where c)", "(arg_max a (if (is null a) null b) where c)"},
+    {"max_by(a, b) filter (where c)", "(arg_max a b where c)"},
     {"ltrim(a, '')", "(substr a 1)"},
     {"ifnull(a, b)", "(coalesce a b)"},
     {"count_if(a > 1)", "(count (nullif (> a 1) 0:bool))"},
