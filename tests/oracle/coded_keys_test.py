@@ -93,6 +93,19 @@ class Coded(SharedMachineTest):
         self.m.bad(1, "query", self.path("small.parquet"), "--select", "sum(substr(s, 5)::i64) as c", "--where", "n > 7",
                    says="the text is not a value of the type")
 
+    def test_wide_dictionaries(self):
+        """Dictionaries that are too large for their entries' results to be remembered, in turn with small ones."""
+        big = [f"k{i * 7919 % 9000:05d}".ljust(60, "x") for i in range(9000)] * 2
+        for name, words in (("several", ["alpha", "beta", "gamma", "delta"]), ("single", ["alpha"])):
+            with pyarrow.parquet.ParquetWriter(self.path(f"{name}.parquet"), pyarrow.schema([("s", pyarrow.string())]),
+                                               use_dictionary=True, write_batch_size=100_000) as writer:
+                for group in range(60):
+                    writer.write_table(pyarrow.table({"s": big if group % 2 == 0 else words * 5000}))
+            self.m.good("query", self.path(f"{name}.parquet"), "--group-by", "upper(s)", "--select", "count() as c", "-o", self.path("out.parquet"))
+            wanted = self.duck.execute(f"select upper(s) as u, count(*) from '{self.path(name)}.parquet' group by u order by u").fetchall()
+            found = self.duck.execute(f"from '{self.path('out.parquet')}' order by 1").fetchall()
+            self.assertTrue(found == wanted, (found[:5], wanted[:5]))  # assertEqual takes minutes to compare long lists that differ
+
     def test_files_and_filters(self):
         for keys in ("s", "s, later", "a, b", "half, a"):
             self.check(["l1.parquet", "l2.parquet"], keys)

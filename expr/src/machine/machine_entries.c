@@ -90,24 +90,29 @@ static bool all_known(const hac_entries *e, const hac_string_ref *refs, size_t r
     return known != 0;
 }
 
-/* Gives codes to the entries that have none, and lists them. False: their offsets are too far apart. */
-static bool number_entries(hac_entries *e, const hac_string_ref *refs, size_t rows, hac_string_ref *fresh,
-                           size_t *ret_n)
+/* Whether the offsets of all rows' entries are in the span of the codes. */
+static bool is_inside(hac_entries *e, const hac_string_ref *refs, size_t rows)
 {
-    size_t n = 0;
+    uint32_t inside = 1;
     if (e->n == 0)
         e->low = refs[0].offset - SPAN / 2;
+    for (size_t i = 0; i < rows; i++)
+        inside &= refs[i].offset - e->low < SPAN;
+    return inside != 0;
+}
+
+/* Gives codes to the entries that have none, and lists them. Returns their number. */
+static size_t number_entries(hac_entries *e, const hac_string_ref *refs, size_t rows, hac_string_ref *fresh)
+{
+    size_t n = 0;
     for (size_t i = 0; i < rows; i++) {
         uint32_t place = refs[i].offset - e->low;
-        if (place >= SPAN)
-            return false;
         if (e->codes[place] != 0)
             continue;
         fresh[n++] = refs[i];
         e->codes[place] = (uint16_t)(e->n + n);
     }
-    *ret_n = n;
-    return true;
+    return n;
 }
 
 /* Copies the strings that are results of `n` entries. Each has an offset of its own, even if it is empty. */
@@ -160,9 +165,9 @@ static bool know(hac_machine_c *machine, const hac_step *step, const hac_string_
 {
     hac_entries *e = step->entries;
     _Alignas(64) hac_string_ref fresh[HAC_BATCH_ROWS]; /* operations read what is behind the rows, too */
-    size_t n = 0;
-    if (!reserve_entries(e, step->size, (uint32_t)rows) || !number_entries(e, refs, rows, fresh, &n))
+    if (!is_inside(e, refs, rows) || !reserve_entries(e, step->size, (uint32_t)rows))
         return false;
+    size_t n = number_entries(e, refs, rows, fresh);
     memset(fresh + n, 0, (HAC_BATCH_ROWS - n) * sizeof *fresh);
     return make_results(machine, step, fresh, n);
 }
