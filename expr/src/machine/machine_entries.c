@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPAN      (UINT32_C(1) << 16) /* of the offsets of a dictionary's entries */
-#define BYTES_MAX (UINT32_C(1) << 20) /* of the strings that are results */
-#define ROWS_MIN  64                  /* a smaller batch is not worth its look-ups */
+#define SPAN       (UINT32_C(1) << 16) /* of the offsets of a dictionary's entries */
+#define MEMORY_MAX (UINT32_C(4) << 20) /* bytes that all steps of a machine remember */
+#define ROWS_MIN   64                  /* a smaller batch is not worth its look-ups */
+#define TRIED      (UINT32_C(1) << 17) /* rows after which most entries must have been known */
+#define LIST_MIN   5                   /* a shorter list of IN is not worth a look-up */
 
 /* The rows' strings, of which every one is an entry. */
 typedef struct entry_rows {
@@ -21,10 +23,13 @@ typedef struct hac_entries {
     uint64_t dictionary;
     uint64_t serial; /* of the results as a dictionary; changes when they are forgotten */
     bool off;        /* the current dictionary is not remembered */
+    bool never;      /* no dictionary is: too few rows share an entry */
     bool marked;     /* some state is not HAC_ROW_OK */
     uint32_t low;    /* the offset that codes[0] is of */
     uint32_t n, capacity;
+    uint64_t rows, fresh;     /* of all dictionaries: rows, and entries that had no result yet */
     uint16_t *codes;          /* SPAN codes + 1; 0: the entry has no result yet */
+    uint16_t *places;         /* n indices of the codes that are not 0 */
     uint8_t *values, *states; /* n of each; values have step->size bytes */
     uint8_t *bytes;           /* of strings; each has an offset of its own */
     size_t used, bytes_capacity;
@@ -34,41 +39,62 @@ typedef struct hac_entries {
 
 static void forget(hac_entries *e, uint64_t dictionary)
 {
-    if (e->n > 0)
-        memset(e->codes, 0, SPAN * sizeof *e->codes);
+    for (uint32_t i = 0; i < e->n; i++)
+        e->codes[e->places[i]] = 0;
     e->dictionary = dictionary;
     e->serial++;
-    e->off = e->marked = false;
+    e->off = e->never;
+    e->marked = false;
     e->n = 0;
     e->used = 0;
 }
 
-static bool reserve_entries(hac_entries *e, size_t size, uint32_t more)
+/* False: the machine remembers enough. */
+static bool charge(hac_machine_c *machine, size_t bytes)
 {
-    if (e->codes == NULL)
+    if (bytes > MEMORY_MAX - machine->entries_bytes)
+        return false;
+    machine->entries_bytes += bytes;
+    return true;
+}
+
+static bool reserve_codes(hac_machine_c *machine, hac_entries *e)
+{
+    if (e->codes == NULL && charge(machine, SPAN * sizeof *e->codes))
         e->codes = calloc(SPAN, sizeof *e->codes);
-    if (e->codes == NULL || more >= UINT16_MAX - e->n)
+    return e->codes != NULL;
+}
+
+static bool reserve_entries(hac_machine_c *machine, hac_entries *e, size_t size, uint32_t more)
+{
+    if (more >= UINT16_MAX - e->n)
         return false;
     if (e->n + more <= e->capacity)
         return true;
     uint32_t capacity = 2 * (e->n + more);
+    if (!charge(machine, (capacity - e->capacity) * (size + sizeof *e->states + sizeof *e->places)))
+        return false;
     uint8_t *values = realloc(e->values, capacity * size);
     e->values = values != NULL ? values : e->values;
     uint8_t *states = realloc(e->states, capacity);
     e->states = states != NULL ? states : e->states;
-    if (values == NULL || states == NULL)
+    uint16_t *places = realloc(e->places, capacity * sizeof *places);
+    e->places = places != NULL ? places : e->places;
+    if (values == NULL || states == NULL || places == NULL)
         return false;
     e->capacity = capacity;
     return true;
 }
 
-static bool reserve_bytes(hac_entries *e, size_t more)
+static bool reserve_bytes(hac_machine_c *machine, hac_entries *e, size_t more)
 {
-    if (more > BYTES_MAX || e->used + more > BYTES_MAX)
+    if (more > MEMORY_MAX)
         return false;
     if (e->used + more <= e->bytes_capacity)
         return true;
     size_t capacity = 2 * (e->used + more);
+    if (!charge(machine, capacity - e->bytes_capacity))
+        return false;
     uint8_t *bytes = realloc(e->bytes, capacity);
     if (bytes == NULL)
         return false;
@@ -111,19 +137,20 @@ static size_t number_entries(hac_entries *e, const hac_string_ref *refs, size_t 
             continue;
         fresh[n++] = refs[i];
         e->codes[place] = (uint16_t)(e->n + n);
+        e->places[e->n + n - 1] = (uint16_t)place;
     }
     return n;
 }
 
 /* Copies the strings that are results of `n` entries. Each has an offset of its own, even if it is empty. */
-static bool keep_strings(hac_entries *e, const hac_machine_slot *r, size_t n)
+static bool keep_strings(hac_machine_c *machine, hac_entries *e, const hac_machine_slot *r, size_t n)
 {
     const hac_string_ref *made = r->own_values;
     hac_string_ref *to = (hac_string_ref *)(void *)e->values + e->n;
     size_t bytes = 0;
     for (size_t i = 0; i < n; i++)
         bytes += (size_t)made[i].length + 1;
-    if (!reserve_bytes(e, bytes))
+    if (!reserve_bytes(machine, e, bytes))
         return false;
     for (size_t i = 0; i < n; i++) {
         to[i] = (hac_string_ref){(uint32_t)e->used, made[i].length};
@@ -152,7 +179,7 @@ static bool make_results(hac_machine_c *machine, const hac_step *step, hac_strin
         kept &= state != HAC_ROW_OVERFLOW; /* it may be the arena that is full */
     }
     if (kept && strings)
-        kept = keep_strings(e, r, n);
+        kept = keep_strings(machine, e, r, n);
     else if (kept)
         memcpy(e->values + (size_t)e->n * step->size, r->own_values, n * step->size);
     machine->arena_used = arena;
@@ -164,12 +191,14 @@ static bool make_results(hac_machine_c *machine, const hac_step *step, hac_strin
 static bool know(hac_machine_c *machine, const hac_step *step, const hac_string_ref *refs, size_t rows)
 {
     hac_entries *e = step->entries;
-    _Alignas(64) hac_string_ref fresh[HAC_BATCH_ROWS]; /* operations read what is behind the rows, too */
-    if (!is_inside(e, refs, rows) || !reserve_entries(e, step->size, (uint32_t)rows))
+    hac_string_ref fresh[HAC_BATCH_ROWS];
+    if (!is_inside(e, refs, rows) || !reserve_codes(machine, e) ||
+        !reserve_entries(machine, e, step->size, (uint32_t)rows))
         return false;
     size_t n = number_entries(e, refs, rows, fresh);
-    memset(fresh + n, 0, (HAC_BATCH_ROWS - n) * sizeof *fresh);
-    return make_results(machine, step, fresh, n);
+    e->fresh += n;
+    e->never = e->rows > TRIED && e->fresh > e->rows / 2;
+    return make_results(machine, step, fresh, n) && !e->never;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
@@ -222,6 +251,7 @@ static bool take(hac_machine_c *machine, const hac_step *step, entry_rows *rows)
         forget(e, a->dictionary);
     if (e->off || !take_rows(a, rows))
         return false;
+    e->rows += rows->n;
     if ((e->n == 0 || !all_known(e, rows->refs, rows->n)) && !know(machine, step, rows->refs, rows->n)) {
         e->off = true;
         return false;
@@ -236,11 +266,14 @@ static void set_states(const hac_machine_slot *a, const hac_entries *e, const ha
     r->states = NULL;
     if (!e->marked && a->states == NULL)
         return;
-    uint8_t *states = hac_writable_states(r);
-    for (size_t i = 0; e->marked && i < rows; i++)
-        states[i] = e->states[index_of(e, refs[i])];
-    for (size_t i = 0; a->states != NULL && i < rows; i++)
-        states[i] = a->states[i] != HAC_ROW_OK ? a->states[i] : states[i];
+    uint8_t *states = hac_writable_states(r), any = HAC_ROW_OK;
+    for (size_t i = 0; i < rows; i++) {
+        uint8_t own = a->states == NULL ? HAC_ROW_OK : a->states[i];
+        states[i] = own != HAC_ROW_OK ? own : e->states[index_of(e, refs[i])];
+        any |= states[i];
+    }
+    if (any == HAC_ROW_OK) /* the entries that failed are in none of these rows */
+        r->states = NULL;
 }
 
 /* Strings of rows without a value are empty. */
@@ -275,9 +308,21 @@ static void run_by_entry(hac_machine_c *machine, const hac_step *step, size_t ro
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 /* Operations that cost no more than looking up their result. */
-static bool is_cheap(unsigned op)
+static bool is_cheap(const hac_step *step)
 {
-    return op == HAC_OP_BYTES;
+    switch (step->op) {
+    case HAC_OP_BYTES:
+    case HAC_OP_EQ_STRING:
+    case HAC_OP_LT_STRING:
+    case HAC_OP_LE_STRING:
+    case HAC_OP_STARTS_WITH:
+    case HAC_OP_ENDS_WITH:
+        return true;
+    case HAC_OP_IN_STRING:
+        return step->k.n_list < LIST_MIN;
+    default:
+        return false;
+    }
 }
 
 /* The string operand, if all others are constant; UINT16_MAX: there is none. */
@@ -303,7 +348,7 @@ void hac_machine_entries(hac_machine_c *machine)
     for (size_t i = 0; i < machine->n_steps; i++) {
         hac_step *step = &machine->steps[i];
         uint16_t text =
-            hac_string_step(step->op) != NULL && !is_cheap(step->op) ? text_of(machine, step) : UINT16_MAX;
+            hac_string_step(step->op) != NULL && !is_cheap(step) ? text_of(machine, step) : UINT16_MAX;
         if (text == UINT16_MAX || text == step->r) /* builders give a result another register */
             continue;
         hac_entries *e = calloc(1, sizeof *e);
@@ -322,6 +367,7 @@ void hac_machine_entries_free(hac_machine_c *machine)
         hac_entries *e = machine->steps[i].entries;
         if (e != NULL) {
             free(e->codes);
+            free(e->places);
             free(e->values);
             free(e->states);
             free(e->bytes);

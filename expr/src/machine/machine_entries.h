@@ -5,7 +5,9 @@
  * row. The results are remembered as long as the batches have this dictionary. Strings that are results are
  * entries of a dictionary again: the next operation, and a group key, gain likewise.
  *
- * Only dictionaries with few bytes are remembered. Without one, the operation runs a row at a time.
+ * Only dictionaries with few bytes are remembered, and all steps of a machine together keep at most 4 MiB. A
+ * step stops if most rows have an entry of their own. The operation then runs a row at a time. Comparisons
+ * with a constant always do: looking up their result would not be faster.
  */
 #ifndef EXPR_MACHINE_ENTRIES_H
 #define EXPR_MACHINE_ENTRIES_H

@@ -66,10 +66,108 @@ static void test_wide_dictionaries(void **state)
     test_column_free(&column);
 }
 
+/* More steps than a machine has memory for, with their results for entries. */
+static void test_many_dictionary_steps(void **state)
+{
+    (void)state;
+    hac_program_builder *builder = NULL;
+    hac_program *program = NULL;
+    assert_int_equal(hac_program_builder_new(&builder, NULL), HAC_OK);
+    hac_value_id text = hac_program_builder_input(builder, 0, test_type(HAC_REPR_STRING)),
+                 two = hac_program_builder_constant(builder, HAC_REPR_I64, 2, 0), sum = two;
+    for (uint64_t i = 1; i < 60; i++) {
+        hac_value_id from = hac_program_builder_constant(builder, HAC_REPR_I64, i, 0),
+                     part = hac_program_builder_op(builder, HAC_OP_SUBSTR, text, from, two, 0),
+                     length = hac_program_builder_op(builder, HAC_OP_LENGTH, part, 0, 0, 0);
+        sum = hac_program_builder_op(builder, HAC_OP_ADD_I64, sum, length, 0, 0);
+    }
+    hac_program_builder_output(builder, sum, test_type(HAC_REPR_I64));
+    assert_int_equal(hac_program_builder_finish(builder, &program, NULL), HAC_OK);
+    hac_machine_c *machine = NULL;
+    hac_column column = test_column_new(HAC_REPR_STRING, false), result;
+    hac_batch batch = {512, 1, &column};
+    assert_int_equal(hac_machine_c_new(program, STRING_BYTES, &machine, NULL), HAC_OK);
+    for (size_t round = 1; round <= 4; round++) {
+        for (size_t row = 0; row < batch.rows; row++)
+            test_column_set(
+                &column, HAC_REPR_STRING, row,
+                &(ref_value){.bytes = (row + round) % 30, .string = "abcdefghijklmnopqrstuvwxyzabcd"});
+        column.dictionary = round;
+        hac_machine_c_run(machine, &batch, &result);
+        for (size_t row = 0; row < batch.rows; row++) { /* two characters of each start but the last */
+            int64_t bytes = (int64_t)((row + round) % 30);
+            assert_int_equal(((const int64_t *)result.values)[row], bytes == 0 ? 2 : 2 * bytes + 1);
+        }
+    }
+    assert_in_range(machine->entries_bytes, 3 << 20, 4 << 20);
+    hac_machine_c_free(machine);
+    hac_program_free(program);
+    hac_program_builder_free(builder);
+    test_column_free(&column);
+}
+
+/* Dictionaries whose entries have one row each: after some time results are no longer remembered. */
+static void test_lone_entries(void **state)
+{
+    (void)state;
+    const size_t rows = 256, batches = (1 << 17) / rows;
+    hac_program *program = upper_and_length();
+    hac_machine_c *machine = NULL;
+    hac_column column = test_column_new(HAC_REPR_STRING, false), outputs[2];
+    hac_batch batch = {rows, 1, &column};
+    assert_int_equal(hac_machine_c_new(program, STRING_BYTES, &machine, NULL), HAC_OK);
+    for (size_t row = 0; row < rows; row++)
+        test_column_set(&column, HAC_REPR_STRING, row, &(ref_value){.bytes = 3, .string = "abc"});
+    for (size_t i = 0; i < batches + 2; i++) {
+        column.dictionary = i + 1;
+        hac_machine_c_run(machine, &batch, outputs);
+        assert_int_equal(outputs[0].dictionary != 0, i < batches);
+    }
+    hac_machine_c_free(machine);
+    hac_program_free(program);
+    test_column_free(&column);
+}
+
+/* An entry that is no number is a failure only in batches that have it. */
+static void test_failed_entry(void **state)
+{
+    (void)state;
+    hac_program_builder *builder = NULL;
+    hac_program *program = NULL;
+    hac_machine_c *machine = NULL;
+    hac_column column = test_column_new(HAC_REPR_STRING, false), result;
+    hac_batch batch = {128, 1, &column};
+    ref_value bad = {.bytes = 1, .string = "x"}, good = {.bytes = 1, .string = "7"};
+    assert_int_equal(hac_program_builder_new(&builder, NULL), HAC_OK);
+    hac_value_id text = hac_program_builder_input(builder, 0, test_type(HAC_REPR_STRING));
+    hac_program_builder_output(builder, hac_program_builder_op(builder, HAC_OP_STRING_TO_I64, text, 0, 0, 0),
+                               test_type(HAC_REPR_I64));
+    assert_int_equal(hac_program_builder_finish(builder, &program, NULL), HAC_OK);
+    assert_int_equal(hac_machine_c_new(program, 0, &machine, NULL), HAC_OK);
+    for (size_t row = 0; row < batch.rows; row++)
+        test_column_set(&column, HAC_REPR_STRING, row, row == 5 ? &bad : &good);
+    column.dictionary = 1;
+    hac_machine_c_run(machine, &batch, &result);
+    assert_int_equal(result.states[5], HAC_ROW_MALFORMED);
+    assert_int_equal(result.states[6], HAC_ROW_OK);
+    hac_string_ref *refs = column.values;
+    refs[5] = refs[6];
+    hac_machine_c_run(machine, &batch, &result);
+    assert_null(result.states);
+    assert_int_equal(((const int64_t *)result.values)[5], 7);
+    hac_machine_c_free(machine);
+    hac_program_free(program);
+    hac_program_builder_free(builder);
+    test_column_free(&column);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wide_dictionaries),
+        cmocka_unit_test(test_many_dictionary_steps),
+        cmocka_unit_test(test_lone_entries),
+        cmocka_unit_test(test_failed_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,7 @@ struct hac_machine_c {
     size_t n_zones;
     uint8_t *arena; /* strings that operations made in this batch */
     size_t arena_used, arena_capacity;
+    size_t entries_bytes; /* memory for results by entry of a dictionary (machine_entries.h) */
 };
 
 /* The kernels for the widest vectors of this processor. */
