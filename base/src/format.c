@@ -64,7 +64,7 @@ const hac_format_info hac_formats[HAC_INPUT_END] = {
     [HAC_INPUT_CLF] = {.name = "clf",
                        .text = true,
                        .records = HAC_RECORDS_LINE,
-                       .columns = "host:string,ident:string,user:string,time:timestamp,request:string,"
+                       .columns = "host:string,ident:string,user:string,time:timestamptz,request:string,"
                                   "method:string,path:string,protocol:string,status:i32,bytes:i64,"
                                   "referer:string,agent:string,rest:string,vhost:string",
                        .short_record = 64},

@@ -59,6 +59,11 @@ bool hac_value_type_equal(hac_value_type a, hac_value_type b)
     return a.kind == b.kind && a.precision == b.precision && a.scale == b.scale;
 }
 
+bool hac_value_type_has_zone(hac_value_type type)
+{
+    return type.kind == HAC_KIND_TIMESTAMP && type.precision == HAC_WITH_ZONE;
+}
+
 static bool integer_holds(hac_kind wide, hac_kind narrow)
 {
     return hac_kinds[wide].bits >= hac_kinds[narrow].bits &&
@@ -71,6 +76,8 @@ bool hac_value_type_holds(hac_value_type wide, hac_value_type narrow)
         return integer_holds(wide.kind, narrow.kind);
     if (wide.kind == HAC_KIND_DECIMAL && narrow.kind == HAC_KIND_DECIMAL)
         return wide.scale == narrow.scale && wide.precision >= narrow.precision;
+    if (wide.kind == HAC_KIND_TIMESTAMP && narrow.kind == HAC_KIND_TIMESTAMP)
+        return true;
     return hac_value_type_equal(wide, narrow) || (wide.kind == HAC_KIND_F64 && narrow.kind == HAC_KIND_F32) ||
            (wide.kind == HAC_KIND_BYTES && narrow.kind == HAC_KIND_STRING);
 }
@@ -78,7 +85,7 @@ bool hac_value_type_holds(hac_value_type wide, hac_value_type narrow)
 bool hac_value_type_common(hac_value_type a, hac_value_type b, hac_value_type *ret)
 {
     if (hac_value_type_holds(a, b) || hac_value_type_holds(b, a)) {
-        *ret = hac_value_type_holds(a, b) ? a : b;
+        *ret = hac_value_type_holds(a, b) && !hac_value_type_has_zone(b) ? a : b;
         return true;
     }
     for (unsigned kind = HAC_KIND_I8; kind <= HAC_KIND_I64; kind++) { /* u32 and i32: i64 */
@@ -121,6 +128,8 @@ bool hac_value_type_valid(hac_value_type type)
     if (type.kind == HAC_KIND_DECIMAL)
         return type.precision >= 1 && type.precision <= HAC_DECIMAL_DIGITS_MAX &&
                type.scale <= type.precision;
+    if (hac_value_type_has_zone(type))
+        return type.scale == 0;
     return type.kind > HAC_KIND_NONE && type.kind < HAC_KIND_END && type.precision == 0 && type.scale == 0;
 }
 
@@ -129,7 +138,8 @@ const char *hac_value_type_name(hac_value_type type, char *ret)
     if (type.kind == HAC_KIND_DECIMAL)
         snprintf(ret, HAC_VALUE_TYPE_NAME_MAX, "decimal(%u,%u)", type.precision, type.scale);
     else
-        snprintf(ret, HAC_VALUE_TYPE_NAME_MAX, "%s", hac_kind_name((hac_kind)type.kind));
+        snprintf(ret, HAC_VALUE_TYPE_NAME_MAX, "%s%s", hac_kind_name((hac_kind)type.kind),
+                 hac_value_type_has_zone(type) ? "tz" : "");
     return ret;
 }
 
@@ -185,7 +195,6 @@ static const char *our_type(const char *text, size_t bytes)
         {"str", "string"},
         {"utf8", "string"},
         {"datetime", "timestamp"},
-        {"timestamptz", "timestamp"},
         {"numeric", "decimal(p,s)"},
         {"number", "f64 or decimal(p,s)"},
         {"blob", "bytes"},
@@ -201,15 +210,21 @@ static const char *our_type(const char *text, size_t bytes)
     return NULL;
 }
 
-/* SQL's names of types, which are aliases. */
+/* SQL's names of types, which are aliases, and the name of the type that has no kind of its own. */
+#define PLAIN(kind)                                                                                          \
+    {                                                                                                        \
+        HAC_KIND_##kind, 0, 0                                                                                \
+    }
 static const struct {
     const char *name;
-    hac_kind kind;
+    hac_value_type type;
 } aliases[] = {
-    {"int", HAC_KIND_I32},      {"integer", HAC_KIND_I32},  {"bigint", HAC_KIND_I64},
-    {"smallint", HAC_KIND_I16}, {"tinyint", HAC_KIND_I8},   {"double", HAC_KIND_F64},
-    {"float", HAC_KIND_F32},    {"real", HAC_KIND_F32},     {"varchar", HAC_KIND_STRING},
-    {"text", HAC_KIND_STRING},  {"boolean", HAC_KIND_BOOL},
+    {"int", PLAIN(I32)},        {"integer", PLAIN(I32)},
+    {"bigint", PLAIN(I64)},     {"smallint", PLAIN(I16)},
+    {"tinyint", PLAIN(I8)},     {"double", PLAIN(F64)},
+    {"float", PLAIN(F32)},      {"real", PLAIN(F32)},
+    {"varchar", PLAIN(STRING)}, {"text", PLAIN(STRING)},
+    {"boolean", PLAIN(BOOL)},   {"timestamptz", {HAC_KIND_TIMESTAMP, HAC_WITH_ZONE, 0}},
 };
 
 hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *ret, hac_error *err)
@@ -225,7 +240,7 @@ hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *
     }
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
         if (strlen(aliases[i].name) == bytes && strncasecmp(aliases[i].name, text, bytes) == 0) {
-            *ret = (hac_value_type){.kind = (uint8_t)aliases[i].kind};
+            *ret = aliases[i].type;
             return HAC_OK;
         }
     }
@@ -243,7 +258,7 @@ hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *
                    : hac_fail(
                          err, HAC_INVALID,
                          "'%.*s' is not a type: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool date timestamp "
-                         "decimal(p,s) string bytes",
+                         "timestamptz decimal(p,s) string bytes",
                          (int)(bytes < 64 ? bytes : 64), text);
     *ret = type;
     return HAC_OK;

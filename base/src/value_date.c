@@ -220,6 +220,18 @@ hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret
     return HAC_TEXT_OK;
 }
 
+bool hac_timestamp_says_zone(const char *text, size_t bytes)
+{
+    const size_t date = sizeof "2020-01-31" - 1;
+    char last = bytes > date ? text[bytes - 1] : '\0';
+    if (last == 'Z' || last == 'z' || last == 'C')
+        return true;
+    for (size_t i = date; i < bytes; i++)
+        if (text[i] == '+' || text[i] == '-')
+            return true;
+    return false;
+}
+
 static char *put(char *p, unsigned value, unsigned digits)
 {
     for (unsigned i = digits; i-- > 0; value /= 10)

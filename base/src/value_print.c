@@ -9,6 +9,15 @@ static size_t print_bool(bool value, char *ret)
     return value ? 4 : 5;
 }
 
+static size_t print_timestamp(hac_value_type type, int64_t value, char *ret)
+{
+    size_t bytes = hac_print_timestamp(value, ret);
+    if (!hac_value_type_has_zone(type))
+        return bytes;
+    memcpy(ret + bytes, HAC_PRINTED_ZONE, 3);
+    return bytes + 3;
+}
+
 static size_t print_decimal(hac_value_type type, const void *values, size_t row, char *ret)
 {
     __int128 value; /* its 16 bytes may lie at any multiple of 8 */
@@ -36,7 +45,7 @@ size_t hac_print_value(hac_value_type type, const void *values, size_t row, char
     case HAC_KIND_DATE:
         return hac_print_date((int32_t)((const int64_t *)values)[row], ret);
     case HAC_KIND_TIMESTAMP:
-        return hac_print_timestamp(((const int64_t *)values)[row], ret);
+        return print_timestamp(type, ((const int64_t *)values)[row], ret);
     case HAC_KIND_DECIMAL:
         return print_decimal(type, values, row, ret);
     default:

@@ -60,7 +60,7 @@ class Logs(SharedMachineTest):
             lines.append((vhost + " " if vhost else "") + line + (" " + rest if rest else ""))
             parts = request.split(" ", 1)[0], request.split(" ", 1)[-1].rsplit(" ", 1)[0], "HTTP/1.1"
             parts = parts if i % 7 else (None, None, None)
-            wanted.append((host, None, nothing(user), in_utc(when), None if request == "-" else request, *parts, str(status), nothing(str(size)),
+            wanted.append((host, None, nothing(user), in_utc(when) + "+00", None if request == "-" else request, *parts, str(status), nothing(str(size)),
                            nothing(referer) if i % 3 else None, (None if agent == "-" else agent) if i % 3 else None, rest, vhost))
         Path(self.m.path("access.log")).write_text("\n".join(lines) + "\n")
         got = self.rows("access.log", "--parse", "clf")
@@ -79,7 +79,7 @@ class Logs(SharedMachineTest):
             order = list(row)
             dice.shuffle(order)
             lines.append("  ".join(f"{k}={value(dice, row[k])}" for k in order) + (" flag" if i % 50 == 0 else ""))
-            wanted.append((in_utc(datetime.fromisoformat(row["time"])) if "time" in row else None, row["level"], row.get("msg"),
+            wanted.append((in_utc(datetime.fromisoformat(row["time"])) + "+00" if "time" in row else None, row["level"], row.get("msg"),
                            row.get("took"), None if "n" not in row else str(row["n"])))
         Path(self.m.path("app.logfmt")).write_text("\n".join(lines) + "\n")
         got = self.rows("app.logfmt", "--select", "time, level, msg, took, n, flag")
@@ -87,7 +87,7 @@ class Logs(SharedMachineTest):
             self.assertEqual((g[0], g[1], g[2], None if g[3] is None else float(g[3]), g[4]), w, line)
             self.assertEqual(g[5], "" if line.endswith(" flag") else None)
         types = {c[0]: c[1] for c in duck.read_csv(self.m.good("-q", "describe", "app.logfmt").decode())[1:]}
-        self.assertEqual({k: types[k] for k in ("time", "level", "took", "n")}, {"time": "timestamp", "level": "string", "took": "f64", "n": "i64"})
+        self.assertEqual({k: types[k] for k in ("time", "level", "took", "n")}, {"time": "timestamptz", "level": "string", "took": "f64", "n": "i64"})
         some = self.rows("app.logfmt", "--schema", "took:f32,later:string", "--select", "later, count() as c, count(took) as t", "--group-by", "1")
         self.assertEqual(some, [(None, "3000", str(sum(w[3] is not None for w in wanted)))])
 

@@ -39,8 +39,15 @@ typedef enum hac_kind {
 
 typedef struct hac_value_type {
     uint8_t kind;             /* hac_kind */
-    uint8_t precision, scale; /* decimal only; else 0 */
+    uint8_t precision, scale; /* of decimals; a timestamp with zone has precision HAC_WITH_ZONE; else 0 */
 } hac_value_type;
+
+/*
+ * A timestamp without zone is what some clock shows. A timestamp with zone, "timestamptz", is an instant: its
+ * values are in UTC, and it is printed with "+00". Where one meets the other, the clock shows UTC.
+ */
+#define HAC_WITH_ZONE   1
+#define HAC_TIMESTAMPTZ ((hac_value_type){HAC_KIND_TIMESTAMP, HAC_WITH_ZONE, 0})
 
 typedef enum hac_kind_class {
     HAC_CLASS_NONE = 0,
@@ -71,8 +78,9 @@ extern const hac_kind_info hac_kinds[HAC_KIND_END];
 size_t hac_value_size(hac_value_type type);
 
 bool hac_value_type_equal(hac_value_type a, hac_value_type b);
+bool hac_value_type_has_zone(hac_value_type type);
 /* Whether every value of `narrow` is, unchanged, a value of `wide`: i32 and i64, u32 and i64, f32 and f64,
- * decimals of the same scale, string and bytes; every type and itself. */
+ * decimals of the same scale, string and bytes, timestamps with and without zone; every type and itself. */
 bool hac_value_type_holds(hac_value_type wide, hac_value_type narrow);
 /* The smallest type that holds both, for columns that are the same column in different files. False: none
  * does. */

@@ -19,7 +19,8 @@ typedef enum hac_text_status {
     HAC_TEXT_MALFORMED, /* not a value of this type at all */
     HAC_TEXT_RANGE,     /* a number, but out of the type's range */
     HAC_TEXT_PRECISION, /* a time with a digit below a microsecond that is not 0 */
-    HAC_TEXT_DIGITS     /* a number that its type would round */
+    HAC_TEXT_DIGITS,    /* a number that its type would round */
+    HAC_TEXT_ZONE       /* a time with zone where the others have none */
 } hac_text_status;
 
 /* [+-]digits; also with a point or an exponent if the value is a whole number: 1.0, 1e3 */
@@ -41,6 +42,8 @@ hac_text_status hac_parse_date(const char *text, size_t bytes, int32_t *ret);
  * digits of the second are taken, those below a microsecond have to be 0 (else HAC_TEXT_PRECISION). A zone
  * that leads out of the years 0001 … 9999 is HAC_TEXT_RANGE. */
 hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret);
+/* Whether a text that hac_parse_timestamp takes says its zone. */
+bool hac_timestamp_says_zone(const char *text, size_t bytes);
 
 /* value × 10^scale; digits beyond the scale are rounded half away from zero; more than `precision` digits are
  * HAC_TEXT_RANGE. Exponents are taken. */
@@ -60,6 +63,8 @@ size_t hac_print_f64(double value, char *ret);
 size_t hac_print_f32(float value, char *ret);
 /* 2020-01-31; years have four digits or more, and a sign before the year 0 */
 size_t hac_print_date(int32_t days, char *ret);
+/* What stands behind a timestamp with zone, whose values are in UTC. */
+#define HAC_PRINTED_ZONE "+00"
 /* 2020-01-31 12:34:56[.123456]: a fraction only where there is one */
 size_t hac_print_timestamp(int64_t microseconds, char *ret);
 size_t hac_print_decimal(__int128 value, unsigned scale, char *ret);

@@ -86,6 +86,8 @@ static bool read_odd_format(const char *format, hac_arrow_type *ret)
                                 .conversion = odd_formats[i].conversion,
                                 .width = odd_formats[i].width,
                                 .factor = odd_formats[i].factor};
+        if (ret->type.kind == HAC_KIND_TIMESTAMP && format[strlen(odd_formats[i].format)] != '\0')
+            ret->type = HAC_TIMESTAMPTZ;
         return true;
     }
     return false;

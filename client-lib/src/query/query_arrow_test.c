@@ -211,7 +211,7 @@ static void assert_same_answer(const batch *want, const batch *b)
     for (size_t i = 0; i < b->n; i++) {
         const char *format = b->child_schema[i].format;
         assert_string_equal(schema.children[i]->name, b->child_schema[i].name);
-        assert_string_equal(schema.children[i]->format, strncmp(format, "tsu:", 4) == 0 ? "tsu:" : format);
+        assert_string_equal(schema.children[i]->format, strncmp(format, "tsu:", 4) == 0 ? "tsu:UTC" : format);
         assert_int_equal(array.children[i]->length, b->array.length);
         for (int64_t row = 0; row < b->array.length; row++)
             assert_same_value(format, &want->child[i], b->array.offset + row, array.children[i], row);

@@ -105,6 +105,8 @@ static void format_of(const hac_result_column *c, char *ret, size_t capacity)
     int used = snprintf(ret, capacity, "%s", hac_kinds[c->kind].arrow);
     if (c->kind == HAC_KIND_DECIMAL)
         snprintf(ret + used, capacity - (size_t)used, "%u,%u", (unsigned)c->precision, (unsigned)c->scale);
+    if (hac_value_type_has_zone((hac_value_type){c->kind, c->precision, c->scale}))
+        snprintf(ret + used, capacity - (size_t)used, "UTC");
     if (hac_kind_is_text(c->kind) && c->large)
         ret[0] = (char)(ret[0] - 'a' + 'A');
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions of casts and of arguments. The range is checked only if the source type has values that the
  * target type does not have. */
+#include <string.h>
+
+#include "base/value_text.h"
 #include "emit.h"
 #include "syntax/types.h"
 
@@ -185,6 +188,13 @@ static hac_value_id from_decimal(hac_program_builder *b, hac_value_id value, hac
     }
 }
 
+static hac_value_id instant_to_string(hac_program_builder *b, hac_value_id value)
+{
+    hac_value_id zone =
+        hac_program_builder_string(b, (const uint8_t *)HAC_PRINTED_ZONE, strlen(HAC_PRINTED_ZONE));
+    return hac_program_builder_op(b, HAC_OP_CONCAT, op(b, HAC_OP_TIMESTAMP_TO_STRING, value), zone, 0, 0);
+}
+
 static hac_value_id from_string(hac_program_builder *b, hac_value_id value, hac_value_type to)
 {
     if (hac_facts_of_kind[to.kind].from_string != HAC_OP_COLUMN)
@@ -205,6 +215,10 @@ hac_value_id hac_emit_convert(hac_program_builder *b, hac_value_id value, hac_va
         return hac_program_builder_null(b, hac_repr_of(to));
     if (value == 0 || hac_value_type_equal(from, to))
         return value;
+    if (from.kind == HAC_KIND_TIMESTAMP && to.kind == HAC_KIND_TIMESTAMP)
+        return value;
+    if (hac_value_type_has_zone(from) && to.kind == HAC_KIND_STRING)
+        return instant_to_string(b, value);
     if (hac_kind_is_text(from.kind) && hac_kind_is_text(to.kind))
         return value;
     if (to.kind == HAC_KIND_STRING && hac_facts_of_kind[from.kind].to_string != HAC_OP_COLUMN)

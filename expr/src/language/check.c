@@ -156,7 +156,7 @@ static bool type_fits(char letter, const hac_node *arg)
     case 't':
         return null || type.kind == HAC_KIND_TIMESTAMP;
     case 'T':
-        return type.kind == HAC_KIND_TIMESTAMP && arg->zoned;
+        return hac_value_type_has_zone(type);
     case 'p':
     case 'u':
     case 'f':
@@ -408,10 +408,25 @@ static hac_value_type wanted(const hac_node *node, size_t i, hac_value_type inte
         return HAC_TYPE(DATE);
     case 't':
     case 'T':
-        return HAC_TYPE(TIMESTAMP);
+        return hac_value_type_has_zone(node->args[i]->type) ? HAC_TIMESTAMPTZ : HAC_TYPE(TIMESTAMP);
     default:
         return node->args[i]->type;
     }
+}
+
+/* Whether the timestamp that a call gives has a zone. */
+static bool gives_zone(const hac_node *node)
+{
+    bool zone = false;
+    for (size_t i = 0; i < node->n_args; i++) {
+        const hac_node *arg = node->args[i];
+        char letter = hac_function_letter(node->function, i, node->n_args);
+        if (letter == 'z')
+            return !hac_value_type_has_zone(node->args[0]->type);
+        zone |= hac_value_type_has_zone(arg->type) ||
+                (letter == 'f' && hac_time_format_has_offset(arg->literal.bytes, arg->literal.n_bytes));
+    }
+    return zone;
 }
 
 static void set_result(hac_node *node)
@@ -432,6 +447,8 @@ static void set_result(hac_node *node)
         node->type = node->wants[1];
     else if (rule <= HAC_RESULT_TIMESTAMP)
         node->type = (hac_value_type){(uint8_t)kinds[rule], 0, 0};
+    if (rule == HAC_RESULT_TIMESTAMP && gives_zone(node))
+        node->type = HAC_TIMESTAMPTZ;
 }
 
 static bool give_types(hac_checker *c, hac_node *node)
@@ -786,30 +803,11 @@ static uint32_t hash_of(const hac_node *node)
     return hash;
 }
 
-/* Whether the result of a call is a timestamp with zone. */
-static bool gives_zoned(const hac_node *node)
-{
-    bool zoned = false;
-    if (node->type.kind != HAC_KIND_TIMESTAMP)
-        return false;
-    for (size_t i = 0; i < node->n_args; i++) {
-        const hac_node *arg = node->args[i];
-        char letter = hac_function_letter(node->function, i, node->n_args);
-        if (letter == 'z')
-            return !node->args[0]->zoned;
-        zoned |= arg->zoned ||
-                 (letter == 'f' && hac_time_format_has_offset(arg->literal.bytes, arg->literal.n_bytes));
-    }
-    return zoned;
-}
-
 static void conclude(hac_node *node)
 {
     bool aggregate = node->kind == HAC_NODE_CALL && hac_is_aggregate(node->function);
     node->constant = node->kind != HAC_NODE_COLUMN && !aggregate;
     node->aggregates = aggregate;
-    if (node->kind == HAC_NODE_CALL)
-        node->zoned = gives_zoned(node);
     for (size_t i = 0; i < node->n_args; i++) {
         node->constant &= node->args[i]->constant;
         node->aggregates |= node->args[i]->aggregates;

@@ -112,7 +112,7 @@ static uint64_t output_max(const hac_query *q)
         [HAC_KIND_U16] = 5,        [HAC_KIND_U32] = 10,
         [HAC_KIND_U64] = 20,       [HAC_KIND_F32] = 16,
         [HAC_KIND_F64] = 25,       [HAC_KIND_DATE] = 12,
-        [HAC_KIND_TIMESTAMP] = 29, [HAC_KIND_DECIMAL] = HAC_DECIMAL_DIGITS_MAX + 3};
+        [HAC_KIND_TIMESTAMP] = 32, [HAC_KIND_DECIMAL] = HAC_DECIMAL_DIGITS_MAX + 3};
     _Static_assert(HAC_KIND_END == HAC_KIND_BYTES + 1, "a new kind has a row here");
     uint64_t sum = 0;
     for (size_t i = 0; i < q->n_visible; i++) {

@@ -117,6 +117,8 @@ hac_literal_fit hac_literal_as(const hac_literal *literal, hac_value_type from, 
         return HAC_LITERAL_FITS;
     if (hac_kind_is_text(from.kind) && hac_kind_is_text(to.kind))
         return HAC_LITERAL_FITS;
+    if (from.kind == HAC_KIND_TIMESTAMP && to.kind == HAC_KIND_TIMESTAMP)
+        return HAC_LITERAL_FITS;
     if (from.kind == HAC_KIND_DATE && to.kind == HAC_KIND_TIMESTAMP) {
         ret->integer = literal->integer * DAY_MICROSECONDS;
         return HAC_LITERAL_FITS;

@@ -76,7 +76,7 @@ static bool take_type_token(hac_parser *p, char *text, size_t size, size_t *used
 }
 
 /* A type: a name, and what stands in parentheses behind it. */
-static bool cast_type(hac_parser *p, hac_value_type *ret, bool *ret_zoned)
+static bool cast_type(hac_parser *p, hac_value_type *ret)
 {
     char text[32] = "";
     size_t used = 0, at = hac_parser_at(p);
@@ -87,11 +87,11 @@ static bool cast_type(hac_parser *p, hac_value_type *ret, bool *ret_zoned)
     bool fits = take_type_token(p, text, sizeof text, &used);
     if (fits && hac_parser_is_word(p, "precision") && strcmp(text, "double") == 0) /* two words, one type */
         fits = hac_parser_advance(p);
-    *ret_zoned = fits && strcmp(text, "timestamptz") == 0;
-    used = *ret_zoned ? strlen("timestamp") : used;
-    if (fits && hac_parser_is_word(p, "with") && strcmp(text, "timestamp") == 0)
-        fits = *ret_zoned = hac_parser_advance(p) && hac_parser_expect_word(p, "time", "'time zone'") &&
-                            hac_parser_expect_word(p, "zone", "'zone'");
+    if (fits && hac_parser_is_word(p, "with") && strcmp(text, "timestamp") == 0) {
+        fits = hac_parser_advance(p) && hac_parser_expect_word(p, "time", "'time zone'") &&
+               hac_parser_expect_word(p, "zone", "'zone'");
+        used += (size_t)snprintf(text + used, sizeof text - used, "tz");
+    }
     if (fits && hac_parser_is_symbol(p, "(")) {
         while (fits && p->token.kind != HAC_TOKEN_END && !hac_parser_is_symbol(p, ")"))
             fits = take_type_token(p, text, sizeof text, &used);
@@ -111,8 +111,7 @@ static bool cast_type(hac_parser *p, hac_value_type *ret, bool *ret_zoned)
 static hac_node *cast_node(hac_parser *p, size_t at, bool try_cast, hac_node *value)
 {
     hac_value_type type = {0};
-    bool zoned = false;
-    if (value == NULL || !cast_type(p, &type, &zoned))
+    if (value == NULL || !cast_type(p, &type))
         return NULL;
     hac_node *node = hac_call(p, try_cast ? "try_cast" : "cast", at, value);
     if (node == NULL)
@@ -120,7 +119,6 @@ static hac_node *cast_node(hac_parser *p, size_t at, bool try_cast, hac_node *va
     node->kind = HAC_NODE_CAST;
     node->type = type;
     node->try_cast = try_cast;
-    node->zoned = zoned;
     return node;
 }
 
@@ -631,7 +629,7 @@ static hac_node *named(hac_parser *p)
     if (next.kind == HAC_TOKEN_STRING && hac_parser_is_word(p, "timestamptz")) {
         hac_node *instant = hac_parse_time(p, HAC_KIND_TIMESTAMP);
         if (instant != NULL)
-            instant->zoned = true;
+            instant->type = HAC_TIMESTAMPTZ;
         return instant;
     }
     if (next.kind == HAC_TOKEN_STRING && hac_parser_is_word(p, "x"))

@@ -38,9 +38,6 @@ typedef struct hac_node hac_node;
 struct hac_node {
     uint8_t kind;  /* hac_node_kind */
     bool try_cast; /* HAC_NODE_CAST: null where the cast fails */
-    /* Of timestamps: an instant, where others are what some clock shows. The parser sets it for casts, the
-     * checker for calls. */
-    bool zoned;
     bool distinct; /* HAC_NODE_CALL: count(distinct x) */
     bool filtered; /* HAC_NODE_CALL: the last argument is the c of `filter (where c)`, until it is checked */
     bool quoted;   /* HAC_NODE_COLUMN: the name was in double quotes */

@@ -107,7 +107,8 @@ static bool merge(common *a, const hac_node *node)
     else if (hac_is_number(a->type) && hac_is_number(b.type))
         merge_numbers(a, &b, node, &type);
     else if (is_time(a->type) && is_time(b.type))
-        type = HAC_TYPE(TIMESTAMP);
+        type = hac_value_type_has_zone(a->type) || hac_value_type_has_zone(b.type) ? HAC_TIMESTAMPTZ
+                                                                                   : HAC_TYPE(TIMESTAMP);
     else
         return false;
     *a = (common){type, NULL};

@@ -20,7 +20,7 @@
  *   i64, u64             INT64; u64 with INT(64, unsigned)
  *   f32, f64             FLOAT, DOUBLE
  *   date                 INT32, DATE
- *   timestamp            INT64, TIMESTAMP(micros, adjusted to UTC: false)
+ *   timestamp            INT64, TIMESTAMP(micros, adjusted to UTC: of timestamptz)
  *   decimal(p,s)         INT32 up to 9 digits, INT64 up to 18, else FIXED of the smallest width
  *   string               BYTE_ARRAY, STRING; without the annotation if a value is not UTF-8
  *   bytes                BYTE_ARRAY

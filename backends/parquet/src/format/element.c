@@ -133,6 +133,7 @@ static void take_converted(hac_parquet_element *element)
     element->bits = converted_types[element->converted].bits;
     element->is_signed = converted_types[element->converted].is_signed;
     element->utc = true;
+    element->converted_only = true;
 }
 
 void hac_parquet_element_read(hac_thrift *t, hac_parquet_element *ret)
@@ -259,6 +260,8 @@ static bool take_timestamp(const hac_parquet_element *e, hac_parquet_leaf *leaf)
         leaf->physical != HAC_PARQUET_INT64)
         return false;
     set_type(leaf, HAC_KIND_TIMESTAMP, conversions[e->unit]);
+    if (e->utc && !e->converted_only) /* writers of the older types also mean local times, as Arrow has it */
+        leaf->type = HAC_TIMESTAMPTZ;
     return true;
 }
 

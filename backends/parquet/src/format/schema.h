@@ -45,10 +45,11 @@ typedef struct hac_parquet_element {
     int32_t type, type_length, repetition, children; /* type: -1 if it has none */
     int32_t converted;                               /* -1: none */
     int32_t scale, precision;
-    uint8_t logical; /* hac_parquet_logical; derived from the converted type if there is no logical one */
-    uint8_t unit;    /* hac_parquet_unit, of times and timestamps */
-    bool utc;        /* of times and timestamps */
-    int8_t bits;     /* of integers */
+    uint8_t logical;     /* hac_parquet_logical; derived from the converted type if there is no logical one */
+    uint8_t unit;        /* hac_parquet_unit, of times and timestamps */
+    bool utc;            /* of times and timestamps */
+    bool converted_only; /* there is no LogicalType, only the older ConvertedType */
+    int8_t bits;         /* of integers */
     bool is_signed;
 } hac_parquet_element;
 

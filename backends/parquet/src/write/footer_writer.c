@@ -165,7 +165,7 @@ static void put_logical_type(hac_thrift_writer *w, hac_value_type type)
         hac_thrift_put_close(w);
     } else if (type.kind == HAC_KIND_TIMESTAMP) {
         hac_thrift_put_open(w, TIMESTAMP);
-        hac_thrift_put_bool(w, 1, false);
+        hac_thrift_put_bool(w, 1, hac_value_type_has_zone(type));
         hac_thrift_put_open(w, 2);
         hac_thrift_put_empty(w, MICROS);
         hac_thrift_put_close(w);

@@ -25,8 +25,8 @@ enum { I64 = 1, F64 = 2, BOOL = 4, DATE = 8, TIMESTAMP = 16, DECIMAL = 32, ALL =
 /* The types that all values of a column so far can have; 0: only strings. */
 typedef struct guess {
     unsigned types;
-    bool any, finite;
-    uint8_t scale; /* digits behind the point of the values that have one; 0: none has */
+    bool any, finite, zone; /* zone: a value says its own */
+    uint8_t scale;          /* digits behind the point of the values that have one; 0: none has */
 } guess;
 
 /* ---- one value ----------------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static bool is_bool(const char *text, size_t bytes)
            (bytes == 5 && strncasecmp(text, "false", 5) == 0);
 }
 
-static unsigned time_of(const char *text, size_t bytes)
+static unsigned time_of(const char *text, size_t bytes, guess *g)
 {
     int32_t days;
     int64_t microseconds;
@@ -97,7 +97,10 @@ static unsigned time_of(const char *text, size_t bytes)
         return 0;
     if (hac_parse_date(text, bytes, &days) == HAC_TEXT_OK)
         return DATE | TIMESTAMP;
-    return hac_parse_timestamp(text, bytes, &microseconds) == HAC_TEXT_OK ? TIMESTAMP : 0;
+    if (hac_parse_timestamp(text, bytes, &microseconds) != HAC_TEXT_OK)
+        return 0;
+    g->zone = g->zone || hac_timestamp_says_zone(text, bytes);
+    return TIMESTAMP;
 }
 
 /* The types that a value can have. Blanks around values that are not strings are ignored. */
@@ -117,7 +120,7 @@ static unsigned types_of(const char *text, size_t bytes, unsigned wanted, guess 
     if (types == 0 && (wanted & BOOL) != 0 && is_bool(text, bytes))
         types = BOOL;
     if (types == 0 && (wanted & (DATE | TIMESTAMP)) != 0)
-        types = time_of(text, bytes);
+        types = time_of(text, bytes, g);
     return types;
 }
 
@@ -155,7 +158,9 @@ static hac_value_type type_of(const guess *g)
         return TYPE(BOOL);
     if ((g->types & DATE) != 0)
         return TYPE(DATE);
-    return (g->types & TIMESTAMP) != 0 ? TYPE(TIMESTAMP) : TYPE(STRING);
+    if ((g->types & TIMESTAMP) != 0)
+        return g->zone ? HAC_TIMESTAMPTZ : TYPE(TIMESTAMP);
+    return TYPE(STRING);
 }
 
 static bool all_strings(const guess *guesses, size_t n)

@@ -77,6 +77,16 @@ static hac_text_status parse_decimal(const hac_source_column *column, const char
     return status;
 }
 
+static hac_text_status parse_timestamp(const hac_source_column *column, const char *text, size_t bytes,
+                                       size_t row)
+{
+    hac_text_status status = hac_parse_timestamp(text, bytes, (int64_t *)column->values + row);
+    bool zone = hac_value_type_has_zone(column->type);
+    if (status == HAC_TEXT_OK && column->inferred && !zone && hac_timestamp_says_zone(text, bytes))
+        return HAC_TEXT_ZONE;
+    return status;
+}
+
 /* Converts two hexadecimal digits a byte, in place. */
 static hac_text_status parse_hex(const hac_source_column *column, const char *text, size_t bytes, size_t row)
 {
@@ -107,7 +117,7 @@ static hac_text_status parse_one(const hac_source_column *column, const char *te
     case HAC_KIND_DATE:
         return parse_date(text, bytes, (int64_t *)values + row);
     case HAC_KIND_TIMESTAMP:
-        return hac_parse_timestamp(text, bytes, (int64_t *)values + row);
+        return parse_timestamp(column, text, bytes, row);
     case HAC_KIND_DECIMAL:
         return parse_decimal(column, text, bytes, row);
     case HAC_KIND_BYTES:
@@ -243,6 +253,8 @@ const char *hac_source_text_problem(const hac_source_column *column, const char 
                  field);
     else if (status == HAC_TEXT_DIGITS)
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' has more digits behind the point than %s", field, type);
+    else if (status == HAC_TEXT_ZONE)
+        snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' has a zone, and %s has none", field, type);
     else
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' is not %s (%s)", field,
                  kind_text((hac_kind)column->type.kind), type);
@@ -259,6 +271,10 @@ hac_text_status hac_source_parse(const hac_source_column *column, const char *te
 static const char *wider_type(const hac_source_column *column, const char *text, size_t bytes)
 {
     double value;
+    int64_t microseconds;
+    if (column->type.kind == HAC_KIND_TIMESTAMP &&
+        hac_parse_timestamp(text, bytes, &microseconds) == HAC_TEXT_OK)
+        return "timestamptz";
     bool number = column->type.kind == HAC_KIND_I64 || column->type.kind == HAC_KIND_DECIMAL;
     return number && hac_parse_f64(text, bytes, &value) == HAC_TEXT_OK ? "f64" : "string";
 }

@@ -56,6 +56,8 @@ public final class HacType implements Serializable {
     public static final HacType F64 = new HacType(Kind.F64);
     public static final HacType DATE = new HacType(Kind.DATE);
     public static final HacType TIMESTAMP = new HacType(Kind.TIMESTAMP);
+    /** An instant: a timestamp with zone, whose values are in UTC. */
+    public static final HacType TIMESTAMPTZ = new HacType(Kind.TIMESTAMP, 1, 0);
     public static final HacType STRING = new HacType(Kind.STRING);
     public static final HacType BYTES = new HacType(Kind.BYTES);
 
@@ -101,7 +103,7 @@ public final class HacType implements Serializable {
      * @return 0 for other types
      */
     public int precision() {
-        return precision;
+        return kind == Kind.DECIMAL ? precision : 0;
     }
 
     /**
@@ -113,6 +115,15 @@ public final class HacType implements Serializable {
         return scale;
     }
 
+    /**
+     * Whether this is a timestamp with zone.
+     *
+     * @return false for all other types
+     */
+    public boolean hasZone() {
+        return kind == Kind.TIMESTAMP && precision == TIMESTAMPTZ.precision;
+    }
+
     boolean isText() {
         return kind == Kind.STRING || kind == Kind.BYTES;
     }
@@ -122,7 +133,8 @@ public final class HacType implements Serializable {
     }
 
     String format() {
-        return kind == Kind.DECIMAL ? kind.format + precision + "," + scale : kind.format;
+        String zone = hasZone() ? "UTC" : "";
+        return kind == Kind.DECIMAL ? kind.format + precision + "," + scale : kind.format + zone;
     }
 
     /** The type of a result's column by its Arrow format; "U" and "Z" are "u" and "z" with wide offsets. */
@@ -132,7 +144,7 @@ public final class HacType implements Serializable {
             return decimal(Integer.parseInt(digits[0]), Integer.parseInt(digits[1]));
         }
         if (format.startsWith(Kind.TIMESTAMP.format))
-            return TIMESTAMP;
+            return format.equals(Kind.TIMESTAMP.format) ? TIMESTAMP : TIMESTAMPTZ;
         String narrow = format.equals("U") ? "u" : format.equals("Z") ? "z" : format;
         for (Kind kind : Kind.values())
             if (kind.format.equals(narrow))
@@ -142,7 +154,7 @@ public final class HacType implements Serializable {
 
     @Override
     public String toString() {
-        String name = kind.name().toLowerCase(Locale.ROOT);
+        String name = kind.name().toLowerCase(Locale.ROOT) + (hasZone() ? "tz" : "");
         return kind == Kind.DECIMAL ? name + "(" + precision + "," + scale + ")" : name;
     }
 
