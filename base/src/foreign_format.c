@@ -141,6 +141,32 @@ static hac_status refuse_wide(const uint8_t *data, size_t bytes, const char *wan
     return HAC_OK;
 }
 
+/* ---- numbers that are text ---- */
+
+/* Whether the bytes are lines of visible ASCII: numbers in binary have other bytes among so many. */
+static bool is_ascii_lines(const uint8_t *data, size_t bytes)
+{
+    bool line = false, visible = false;
+    for (size_t i = 0; i < bytes; i++) {
+        line |= data[i] == '\n';
+        visible |= data[i] > ' ';
+        if (data[i] > '~' || (data[i] < ' ' && (data[i] < '\t' || data[i] > '\r')))
+            return false;
+    }
+    return line && visible && bytes >= 8;
+}
+
+static hac_status refuse_lines(const uint8_t *data, size_t bytes, const char *wanted, const char *name,
+                               hac_error *err)
+{
+    if (!is_ascii_lines(data, bytes))
+        return HAC_OK;
+    return hac_fail(err, HAC_FAILED,
+                    "%.200s: is lines of text, not %s in binary; to sort the rows of a text file, say "
+                    "--input-format csv --key COLUMN; if it is numbers all the same, say --raw",
+                    name, wanted);
+}
+
 static bool decides(const foreign_format *f, hac_foreign_use use)
 {
     if (use == HAC_FOREIGN_RECORDS)
@@ -158,6 +184,8 @@ hac_status hac_foreign_refuse(const uint8_t *data, size_t bytes, hac_foreign_use
         return hac_fail(err, HAC_FAILED, "%.200s: is %s, not %s; %s%s", name, f->what, wanted, f->hint,
                         use == HAC_FOREIGN_NUMBERS ? "; if it is numbers all the same, say --raw" : "");
     }
+    if (use == HAC_FOREIGN_NUMBERS)
+        return refuse_lines(data, bytes, wanted, name, err);
     return use == HAC_FOREIGN_TEXT ? refuse_wide(data, bytes, wanted, name, err) : HAC_OK;
 }
 

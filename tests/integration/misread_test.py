@@ -664,6 +664,20 @@ class Numbers(SharedMachineTest):
             self.assertEqual(self.m.good("sort", "f", "--type", "u64", "--raw"), right)
             self.assertEqual(self.m.good("sort", "-", "--type", "u64", "--raw", data=data), right)
 
+    def test_lines_of_text(self):
+        """The number of bytes may fit, but nobody means text by numbers."""
+        for data in (b"1\n2\n3\n4\n", b"id,x\r\n12,3.50\r\n44,1.0\r\n.\n", b'{"a":1}\n{"a":12}\n' * 1000 + b"{}\n ", b"word\tx y\n\n ~~~\n" * 40):
+            data += b"\n" * (-len(data) % 8)
+            Path(self.m.path("f")).write_bytes(data)
+            self.m.bad(1, "sort", "f", "--type", "u32", says="--key COLUMN")
+            self.m.bad(1, "sort", "-", "--type", "u64", says="is lines of text, not u64", data=data)
+            right = b"".join(sorted((data[i:i + 4] for i in range(0, len(data), 4)), key=lambda b: b[::-1]))
+            self.assertEqual(self.m.good("sort", "f", "--type", "u32", "--raw"), right)
+        numbers = struct.pack("<6I", *b"number", )  # small numbers have bytes that text has not
+        for data in (numbers, b"\n" * 4, b"words\xfc\n1", b"no line end "):
+            Path(self.m.path("f")).write_bytes(data)
+            self.assertEqual(len(self.m.good("sort", "f", "--type", "u32")), len(data))
+
     def test_records(self):
         """Binary records that are something else; magics of a few bytes may be numbers."""
         forms = (["--parse", "fixed", "--schema", "a:u8", "--select", "count() as n"],

@@ -15,7 +15,8 @@
 /* What the input is read as. */
 typedef enum hac_foreign_use {
     HAC_FOREIGN_TEXT, /* text in UTF-8 */
-    /* Raw numbers, which begin with any bytes: magics of fewer than 4 bytes decide nothing. */
+    /* Raw numbers, which begin with any bytes: magics of fewer than 4 bytes decide nothing. Lines of ASCII
+     * are refused, too. */
     HAC_FOREIGN_NUMBERS,
     /* Binary records, which may begin with any bytes, too, and no option reads them all the same: magics of
      * fewer than 6 bytes decide nothing. */
