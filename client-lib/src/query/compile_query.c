@@ -203,6 +203,27 @@ static void note_left_out(const hac_query *query, const hac_schema *schema, char
         snprintf(ret + used, capacity - used, ", …");
 }
 
+/* Notes columns that are read as text because they have values of several kinds. */
+static void note_mixed(const hac_query *query, const hac_schema *schema, char *ret, size_t capacity)
+{
+    size_t shown = 0, used = strlen(ret);
+    for (size_t i = 0; i < query->columns.n_fields && shown < 4; i++) {
+        const hac_field *read = &query->columns.fields[i];
+        int at = hac_schema_find(schema, read->name, strlen(read->name));
+        if (at < 0 || !schema->fields[at].mixed || !read->inferred ||
+            used + strlen(read->name) + 160 > capacity)
+            continue;
+        const char *before = used > 0 ? "; " : "";
+        used +=
+            (size_t)snprintf(ret + used, capacity - used, "%s%s", shown++ > 0 ? ", " : before, read->name);
+    }
+    if (shown > 0)
+        snprintf(
+            ret + used, capacity - used,
+            ": objects or arrays in some records, other values in others: all are read as text, the former "
+            "as JSON");
+}
+
 /* Notes members that no object has; inferred columns are members of some. */
 static void note_json_fields(const hac_query *query, const hac_source_columns *columns, char *ret,
                              size_t capacity)
@@ -323,8 +344,9 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     note_names(options, &columns->schema, compiled->note, sizeof(compiled->note));
     note_found(options, columns, compiled->note, sizeof(compiled->note));
     note_left_out(query, &columns->schema, compiled->note, sizeof(compiled->note));
-    note_assumed(query, columns, compiled->assumed, sizeof(compiled->assumed));
+    note_assumed(query, columns, options->sort_rows != 0, compiled->assumed, sizeof(compiled->assumed));
     note_json_fields(query, columns, compiled->note, sizeof(compiled->note));
+    note_mixed(query, &columns->schema, compiled->note, sizeof(compiled->note));
     make_utf8(compiled->note, sizeof(compiled->note));
     make_utf8(compiled->assumed, sizeof(compiled->assumed));
     status = fill_message(query, &columns->table, compiled, err);

@@ -147,6 +147,7 @@ static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, ha
         const hac_described_column *c = &columns->columns[i];
         memcpy(schema.fields[i].name, c->name, sizeof(c->name));
         schema.fields[i].type = (hac_value_type){c->kind, c->precision, c->scale};
+        schema.fields[i].mixed = (c->flags & HAC_DESCRIBED_MIXED) != 0;
         schema.fields[i].made = (c->flags & HAC_DESCRIBED_MADE_NAME) != 0;
     }
     *ret = schema;

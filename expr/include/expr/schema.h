@@ -15,6 +15,7 @@
 typedef struct hac_field {
     char name[HAC_FIELD_NAME_MAX];
     hac_value_type type;
+    bool mixed;    /* of JSON: objects or arrays in some records, other values in others; all are text */
     bool made;     /* the name is not the source's (column_names.h) */
     bool inferred; /* the type is that of the first records; values that it would change are errors */
     bool in_path;  /* the values are in the names of folders (base/folder_keys.h), not in the file */

@@ -124,6 +124,7 @@ static hac_status put_columns(const hac_task *task, const hac_source_options *op
                                             .scale = type.scale,
                                             .flags = schema.fields[i].made ? HAC_DESCRIBED_MADE_NAME : 0};
         strcpy(columns[i].name, schema.fields[i].name);
+        columns[i].flags |= schema.fields[i].mixed ? HAC_DESCRIBED_MIXED : 0;
         if (t->parquet != NULL && t->parquet->leaves[i].only_nulls)
             columns[i].flags |= HAC_DESCRIBED_ONLY_NULLS;
     }

@@ -481,7 +481,9 @@ static inline bool column_value(const hac_source *source, json *j, hac_source_co
         if (!read_string(j, &text, &bytes))
             return false;
     } else if (j->at < j->end && (*j->at == '{' || *j->at == '[')) {
-        return problem(j, "an object or array where a value is wanted");
+        if (!skip_value(j)) /* its text, which is a value of strings only */
+            return false;
+        bytes = (size_t)(j->at - text);
     } else if (!skip_scalar(j)) {
         return false;
     } else {
@@ -629,9 +631,14 @@ static bool join_path(json *j, const column_path *path, const uint8_t *name, siz
     return true;
 }
 
+/* Set in the precision of a column's type until the columns are settled: all of its values are null; some are
+ * arrays or objects too deep, and others are neither; it is a member of a nested object. */
+enum { ONLY_NULLS = 1, ARRAYS = 2, MEMBER = 4 };
+
 /* Adds a column unless it is there; the n-th member of a record is often the n-th column. A column that is
- * always an array, or an object too deep, has no type. */
-static bool note_column(json *j, size_t n, const column_path *path, hac_kind kind, hac_schema *schema)
+ * always an array or null, or an object too deep, has no type. */
+static bool note_column(json *j, size_t n, const column_path *path, hac_kind kind, bool null,
+                        hac_schema *schema)
 {
     const hac_field *same = n < schema->n_fields ? &schema->fields[n] : NULL;
     int at = same != NULL && strcmp(same->name, path->name) == 0
@@ -642,10 +649,56 @@ static bool note_column(json *j, size_t n, const column_path *path, hac_kind kin
     if (at < 0) {
         at = (int)schema->n_fields++;
         memcpy(schema->fields[at].name, path->name, path->bytes + 1);
+        schema->fields[at].type.kind = (uint8_t)kind;
+        schema->fields[at].type.precision = (null ? ONLY_NULLS : 0) | (path->depth > 1 ? MEMBER : 0);
     }
-    if (kind != HAC_KIND_NONE)
-        schema->fields[at].type = (hac_value_type){.kind = (uint8_t)kind};
+    hac_value_type *type = &schema->fields[at].type;
+    if (null)
+        return true;
+    bool nulls = (type->precision & ONLY_NULLS) != 0, array = kind == HAC_KIND_NONE;
+    if (!nulls && array != (type->kind == HAC_KIND_NONE))
+        type->precision |= ARRAYS;
+    type->precision &= (uint8_t)~ONLY_NULLS;
+    type->kind = nulls || type->kind == HAC_KIND_NONE ? (uint8_t)kind : type->kind;
     return true;
+}
+
+/* Whether a column is a member of the objects that the other one has in some records. */
+static bool is_member(const hac_field *field, const hac_field *object)
+{
+    size_t bytes = strlen(object->name);
+    return (field->type.precision & MEMBER) != 0 && strncmp(field->name, object->name, bytes) == 0 &&
+           field->name[bytes] == '.';
+}
+
+/*
+ * A column with objects in some records, and null in all others, is the columns of their members. One that has
+ * other values, too, is one column of text, as is one with arrays and other values.
+ */
+static void settle_columns(hac_schema *schema)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        hac_field *field = &schema->fields[i];
+        bool object = false, nulls = (field->type.precision & ONLY_NULLS) != 0;
+        for (size_t k = 0; k < schema->n_fields && !object; k++)
+            object = is_member(&schema->fields[k], field);
+        field->mixed = !nulls && (object || (field->type.precision & ARRAYS) != 0);
+        if (nulls && object)
+            field->name[0] = '\0';
+    }
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        hac_field *field = &schema->fields[i];
+        bool gone = field->name[0] == '\0';
+        for (size_t k = 0; k < schema->n_fields && !gone; k++)
+            gone = schema->fields[k].mixed && is_member(field, &schema->fields[k]);
+        field->type.kind = field->mixed ? HAC_KIND_STRING : field->type.kind;
+        if (!gone)
+            schema->fields[n++] = *field;
+    }
+    for (size_t i = 0; i < n; i++)
+        schema->fields[i].type.precision = 0;
+    schema->n_fields = n;
 }
 
 static bool note_object(json *j, column_path *path, hac_schema *schema);
@@ -669,8 +722,9 @@ static bool note_member(json *j, size_t n, const column_path *path, hac_schema *
         member.name[member.bytes] = '\0';
         return note_object(j, &member, schema);
     }
-    bool nested = object || (j->at < j->end && *j->at == '[');
-    return note_column(j, n, &member, nested ? HAC_KIND_NONE : HAC_KIND_STRING, schema) && skip_value(j);
+    bool nested = object || (j->at < j->end && *j->at == '['), null = j->at < j->end && *j->at == 'n';
+    return note_column(j, n, &member, nested ? HAC_KIND_NONE : HAC_KIND_STRING, null, schema) &&
+           skip_value(j);
 }
 
 /* Adds the columns of a record, or of an object in it. */
@@ -709,6 +763,7 @@ static hac_status note_objects(const hac_source_options *options, hac_records *r
         hac_records_take(records, n);
         sample -= n;
     }
+    settle_columns(schema);
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
