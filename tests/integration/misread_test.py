@@ -21,6 +21,7 @@ import tarfile
 import threading
 import zipfile
 import zlib
+from decimal import Decimal
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -745,6 +746,88 @@ class Numbers(SharedMachineTest):
             self.assertEqual("".join(row[0] + "\n" for row in csv.reader(io.StringIO(out.decode()))), "t\n" + wanted)
         self.m.bad(2, "mapreduce", "t.csv", "--parse", "lines", "--trim", "--select", "line",
                    says="--trim: this is an option of csv, tsv, and the input is lines")
+
+
+class SortedFields(SharedMachineTest):
+    """A sort of the rows of a text file moves rows and changes no field: Python's sorted is the oracle."""
+
+    def sorted_rows(self, text, *words, name="t.csv"):
+        Path(self.m.path(name)).write_text(text, newline="")
+        return list(csv.reader(io.StringIO(self.m.good("-q", "sort", name, *words).decode(), newline="")))
+
+    def test_fields_stay(self):
+        dice = random.Random(3403)
+        ways = (lambda v: f"{v:.2f}", lambda v: f"{v:.1f}", lambda v: f" {v:.3f}", lambda v: f"{v:.2f} ", lambda v: f"{v:.4e}", lambda v: "",
+                lambda v: f"+{v:.2f}" if v > 0 else f"{v:.2f}", lambda v: f"{v:.2f}".replace("0.", ".") if 0 < v < 1 else f"{v:.2f}")
+        rows = [[str(i), dice.choice(ways)(dice.randrange(-500, 500) / 4), dice.choice(("True", "false", "TRUE")), f"2024-0{dice.randrange(1, 10)}-11",
+                 f"2024-01-0{dice.randrange(1, 10)}T10:00:00+02:00", dice.choice(('a,"b"', "x\r\ny", "", "007", "1e5"))] for i in range(3000)]
+        out = io.StringIO()
+        csv.writer(out).writerows([["id", "x", "b", "d", "t", "s"]] + rows)
+        for key, of in (("x", lambda r: (r[1] == "", float(r[1] or 0))), ("d, id desc", lambda r: (r[3], -int(r[0]))), ("t", lambda r: r[4]),
+                        ("b desc, x", lambda r: (r[2].lower() != "true", r[1] == "", float(r[1] or 0)))):
+            for words in (("--schema", "x:f64"), ("--schema", "id:i64,x:f64,b:bool,d:date,t:timestamp,s:string")):
+                got = self.sorted_rows(out.getvalue(), "--key", key, *words)
+                self.assertEqual(got[0], ["id", "x", "b", "d", "t", "s"])
+                self.assertEqual(got[1:], sorted(rows, key=of), (key, words))
+
+    def test_inferred(self):
+        """Decimals, whole numbers, times; as lines, since nothing needs quotes."""
+        lines = [f"{n},{n % 7}.{n % 3}0,{n * 37 % 100 / 4:.2f}" for n in range(2000)]
+        text = "n,p,q\n" + "".join(line + "\n" for line in lines)
+        for name in ("t.csv", "t.csv.gz"):
+            data = text.encode() if name == "t.csv" else gzip.compress(text.encode())
+            Path(self.m.path(name)).write_bytes(data)
+            for key, of in (("n desc", lambda s: -int(s.split(",")[0])), ("p", lambda s: float(s.split(",")[1])),
+                            ("q desc", lambda s: -float(s.split(",")[2])), ("2", lambda s: float(s.split(",")[1])),
+                            ("all", lambda s: [float(v) for v in s.split(",")]), ("p * 2 - q", lambda s: Decimal(s.split(",")[1]) * 2 - Decimal(s.split(",")[2]))):
+                out = self.m.good("-q", "sort", name, "--key", key).decode()
+                self.assertEqual(out.split("\n"), ["n,p,q"] + sorted(lines, key=of) + [""], (name, key))
+
+    def test_results_with_types(self):
+        Path(self.m.path("t.csv")).write_text("a,b\n2,1.50\n1,2.25\n")
+        self.m.good("-q", "sort", "t.csv", "--key", "b desc", "-o", "t.parquet")
+        self.assertEqual(self.m.good("-q", "query", "t.parquet", "--select", "a + 1 as c, b"), b"c,b\n2,2.25\n3,1.50\n")
+        self.assertEqual(self.m.good("-q", "sort", "t.csv", "--key", "b", "--output-format", "json"), b'{"a":2,"b":1.50}\n{"a":1,"b":2.25}\n')
+
+    def test_a_key_that_is_none(self):
+        Path(self.m.path("t.csv")).write_text("a,b\n1,x\n2,y\nthree,z\n")
+        for schema in ("a:i64", "a:f64", "a:decimal(9,2)", "a:date"):
+            self.m.bad(1, "sort", "t.csv", "--key", "a", "--schema", schema, says="say --schema 'COLUMN:string'")
+        self.assertEqual(self.m.good("-q", "sort", "t.csv", "--key", "b desc", "--schema", "a:i64"), b"a,b\nthree,z\n2,y\n1,x\n")
+
+
+class MixedMembers(SharedMachineTest):
+    """Members of JSON objects that have several kinds of values."""
+
+    def check(self, records, names, rows, note=None):
+        Path(self.m.path("t.jsonl")).write_text("".join(json.dumps(r) + "\n" for r in records))
+        for command in ("query", "mapreduce", "splice"):
+            got = self.m.run(command, "t.jsonl", "--select", "*")
+            self.assertEqual(got.code, 0, got)
+            self.assertEqual(list(csv.reader(io.StringIO(got.out.decode()))), [names] + rows, command)
+            self.assertEqual(note in got.err if note else got.err == "", True, (command, got.err))
+
+    def test_null_and_objects(self):
+        self.check([{"a": 1, "r": None}, {"a": 2, "r": {"ip": "x", "n": 4}}, {"a": 3}, {"a": 4, "r": {}}, {"a": 5, "r": {"ip": None}}],
+                   ["a", "r.ip", "r.n"], [["1", "", ""], ["2", "x", "4"], ["3", "", ""], ["4", "", ""], ["5", "", ""]])
+
+    def test_scalars_and_objects(self):
+        values = ["text", {"ip": "x", "q": 'a"b'}, 7, None, [1, {"z": 2}], True, {}]
+        rows = [["0", "text"], ["1", '{"ip": "x", "q": "a\\"b"}'], ["2", "7"], ["3", ""], ["4", '[1, {"z": 2}]'], ["5", "true"], ["6", "{}"]]
+        self.check([{"a": i, "r": v} for i, v in enumerate(values)], ["a", "r"], rows, "r: objects or arrays in some records")
+        self.check([{"a": i, "o": {"r": v}} for i, v in enumerate(values)], ["a", "o.r"], rows, "o.r: objects or arrays")
+
+    def test_members_with_a_dot(self):
+        self.check([{"a": 1, "a.b": 2}, {"a": 3, "a.b": 4}], ["a", "a.b"], [["1", "2"], ["3", "4"]])
+
+    def test_given_types(self):
+        """Behind the first records, and where a schema says what there is."""
+        Path(self.m.path("t.jsonl")).write_text('{"r":1}\n{"r":{"x":[2]}}\n{"r":[3]}\n')
+        self.assertEqual(self.m.good("query", "t.jsonl", "--schema", "r:string", "--select", "r"), b'r\n1\n"{""x"":[2]}"\n[3]\n')
+        self.m.bad(1, "query", "t.jsonl", "--schema", "r:i64", "--select", "r", says="line 2, column r: '{\"x\":[2]}' is not a whole number")
+        self.assertEqual(self.m.good("-q", "query", "t.jsonl", "--schema", "r:i64", "--on-error", "skip", "--select", "sum(r) as s").split()[1], b"1")
+        Path(self.m.path("t.jsonl")).write_text('{"r":1}\n{"r":{"x":[2}}\n')
+        self.m.bad(1, "query", "t.jsonl", "--schema", "r:string", "--select", "r", says="expected ',' or ']'")
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                            .with_select = options->with_select,
                            .with_where = options->with_where,
                            .path_columns = table ? NULL : options->path_columns,
+                           .keeps_fields = options->sort_rows != 0,
                            .output = (hac_result_format)options->result_format};
     text.source =
         (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
@@ -236,8 +237,23 @@ static void note_json_fields(const hac_query *query, const hac_source_columns *c
     free(named.fields);
 }
 
+/* The columns that the query reads, with the types that were found: a sort reads its fields as strings. */
+static hac_schema found_columns(const hac_query *query, const hac_source_columns *columns)
+{
+    const hac_schema *read = &query->columns;
+    hac_schema found = {.fields = calloc(read->n_fields + 1, sizeof(hac_field))};
+    for (size_t i = 0; found.fields != NULL && i < read->n_fields; i++) {
+        hac_field *field = &found.fields[found.n_fields++];
+        *field = read->fields[i];
+        int at = hac_schema_find(&columns->schema, field->name, strlen(field->name));
+        if (at >= 0)
+            field->type = columns->schema.fields[at].type;
+    }
+    return found;
+}
+
 /* Writes the inferred columns that the query reads as a schema; the end of a long one is left out. */
-static void note_assumed(const hac_query *query, const hac_source_columns *columns, char *ret,
+static void note_assumed(const hac_query *query, const hac_source_columns *columns, bool sort, char *ret,
                          size_t capacity)
 {
     hac_text text = HAC_TEXT_NONE;
@@ -245,7 +261,9 @@ static void note_assumed(const hac_query *query, const hac_source_columns *colum
     ret[0] = '\0';
     if (!columns->inferred || query->columns.n_fields == 0)
         return;
-    hac_schema_print(&query->columns, &text);
+    hac_schema found = sort ? found_columns(query, columns) : (hac_schema){0};
+    hac_schema_print(sort ? &found : &query->columns, &text);
+    hac_schema_clear(&found);
     if (hac_text_finish(&text, &all, NULL, NULL) != HAC_OK)
         return;
     size_t bytes = strlen(all), max = capacity - sizeof("…");

@@ -50,6 +50,9 @@ typedef struct hac_query_text {
      * of the rows for which `with_where` is true. NULL: all columns and rows of the source. */
     const char *with_select, *with_where;
     const char *path_columns; /* a schema: columns whose values are in the names of folders */
+    /* A sort: the result has the fields of the source as they are written there, whatever their types;
+     * `order_by` sees values of the types. Without effect on formats of results that have types. */
+    bool keeps_fields;
     hac_result_format output;
     hac_parquet_settings parquet;
     hac_source_options source;

@@ -473,6 +473,20 @@ static hac_status add_order(hac_compiler *c, const hac_item *item)
     return order_by(c, item);
 }
 
+/* Of a sort that keeps fields: what orders its rows is the value of a column, not its text. */
+static hac_status order_value(hac_compiler *c, hac_item *item)
+{
+    if (c->value_types == NULL || item->node->kind != HAC_NODE_COLUMN)
+        return HAC_OK;
+    hac_node *column = hac_node_new(&c->parser, HAC_NODE_COLUMN, item->source, item->first);
+    if (column == NULL)
+        return c->parser.status;
+    column->name = item->node->name;
+    column->n_name = item->node->n_name;
+    item->node = hac_check(&c->checker, column);
+    return item->node != NULL ? HAC_OK : c->parser.status;
+}
+
 /* A number is the place of a column in the result. */
 static hac_status order_number(hac_compiler *c, hac_item *item)
 {
@@ -481,7 +495,7 @@ static hac_status order_number(hac_compiler *c, hac_item *item)
         return hac_expr_fail(item->source, item->first, c->err,
                              "a number is the place of a column in the result, 1 to %zu", c->n_visible);
     item->node = c->outputs[n - 1].node;
-    return HAC_OK;
+    return order_value(c, item);
 }
 
 static hac_status check_orders(hac_compiler *c)
@@ -506,7 +520,7 @@ static hac_status check_orders(hac_compiler *c)
 }
 
 /* `order by all`: by all columns of the result, from left to right. */
-static void order_by_all(hac_compiler *c)
+static hac_status order_by_all(hac_compiler *c)
 {
     hac_item item = c->orders[0];
     c->n_orders = 0;
@@ -514,8 +528,11 @@ static void order_by_all(hac_compiler *c)
         item.node = c->outputs[i].node;
         if (item.node->constant)
             continue; /* it orders nothing */
+        if (order_value(c, &item) != HAC_OK)
+            return c->parser.status;
         c->orders[c->n_orders++] = item;
     }
+    return HAC_OK;
 }
 
 /* The columns of `limit n by`. Numbers and names are those of --order-by. */
@@ -545,17 +562,21 @@ static hac_status add_limit_by(hac_compiler *c, const hac_item *item)
 /* An output goes before a column of the same name. */
 static hac_status make_order(hac_compiler *c)
 {
-    if (c->n_orders > 0 && output_named(c, "all") == NULL && is_all(c, c->orders, c->n_orders))
-        order_by_all(c);
     hac_item named[HAC_PROGRAM_OUTPUTS_MAX];
+    hac_status status = HAC_OK;
     for (size_t i = 0; i < c->n_outputs; i++)
         named[i] = (hac_item){.node = c->outputs[i].node, .name = c->outputs[i].name};
     c->checker.outputs = named;
     c->checker.n_outputs = c->n_outputs;
-    c->checker.outputs_last = false;
-    hac_status status = check_orders(c);
+    c->checker.outputs_last = c->value_types != NULL; /* the outputs are the columns, as strings */
+    c->checker.value_types = c->value_types;
+    if (c->n_orders > 0 && output_named(c, "all") == NULL && is_all(c, c->orders, c->n_orders))
+        status = order_by_all(c);
+    if (status == HAC_OK)
+        status = check_orders(c);
     if (status == HAC_OK)
         status = check_limit_by(c);
+    c->checker.value_types = NULL;
     c->checker.outputs = NULL;
     c->checker.n_outputs = 0;
     for (size_t i = 0; i < c->n_orders && status == HAC_OK; i++)
@@ -646,6 +667,8 @@ static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *
     if (status == HAC_OK)
         status = hac_compile_add_path(c);
     if (status == HAC_OK)
+        status = hac_compile_keep_fields(c);
+    if (status == HAC_OK)
         status = analyse(c);
     if (status == HAC_OK)
         status = hac_compile_query(c, query);
@@ -685,6 +708,7 @@ void hac_compiler_free(hac_compiler *c)
 {
     hac_schema_clear(&c->schema);
     hac_schema_clear(&c->path);
+    free(c->value_types);
     hac_arena_clear(&c->arena);
     free(c);
 }

@@ -23,6 +23,8 @@ typedef struct hac_compiler {
     hac_checker checker;
     hac_schema schema; /* all columns of the source */
     hac_schema path;   /* those of them that are in the names of folders */
+    /* Of a sort that keeps fields: the types of the columns, which are strings in `schema`. NULL: it keeps none. */
+    hac_value_type *value_types;
     hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source,
         with_source, with_where_source;
     uint32_t pass;
@@ -74,6 +76,9 @@ HAC_MUST_USE hac_status hac_compile_add_path(hac_compiler *compiler);
 /* Takes the columns that the parsed query names, and as many others as fit, for messages about unknown
  * names. */
 HAC_MUST_USE hac_status hac_compile_named_columns(hac_compiler *compiler, const hac_schema *header);
+
+/* Makes strings of the columns of a sort that keeps fields. */
+HAC_MUST_USE hac_status hac_compile_keep_fields(hac_compiler *compiler);
 
 /* Of compile_with.c: reads the texts of WITH, if there are any. */
 HAC_MUST_USE hac_status hac_compile_parse_with(hac_compiler *compiler);

@@ -160,6 +160,33 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
     return status == HAC_OK ? add_unlisted(c, header) : status;
 }
 
+/* Digits behind the point of the keys of an inferred decimal, so that later values may have more than the first
+ * ones. */
+#define KEY_SCALE 12
+
+hac_status hac_compile_keep_fields(hac_compiler *c)
+{
+    bool typed = c->text->output != HAC_RESULT_CSV && c->text->output != HAC_RESULT_TSV;
+    if (!c->text->keeps_fields || typed || c->text->source.format != HAC_INPUT_CSV)
+        return HAC_OK;
+    c->value_types = calloc(c->schema.n_fields + 1, sizeof *c->value_types);
+    if (c->value_types == NULL)
+        return hac_fail_no_memory(c->err);
+    for (size_t i = 0; i < c->schema.n_fields; i++) {
+        hac_field *field = &c->schema.fields[i];
+        if (hac_kind_is_text(field->type.kind) || field->type.kind == HAC_KIND_NONE || field->in_path) {
+            c->value_types[i] = field->type;
+            continue;
+        }
+        c->value_types[i] = field->inferred && field->type.kind == HAC_KIND_DECIMAL
+                                ? (hac_value_type){HAC_KIND_DECIMAL, HAC_DECIMAL_DIGITS_MAX, KEY_SCALE}
+                                : field->type;
+        field->type = (hac_value_type){HAC_KIND_STRING, 0, 0};
+        field->inferred = false;
+    }
+    return HAC_OK;
+}
+
 /* ---- an input with more columns than a schema may have ---- */
 
 /* Marks the column that has the name. Without such a column, marks all that have it in other case, so that

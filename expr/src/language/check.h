@@ -10,6 +10,9 @@
 typedef struct hac_checker {
     hac_parser *parser; /* for memory, errors and the limit on nodes */
     const hac_schema *schema;
+    /* Of columns that are read as strings, the types of their values: a name stands for the cast to the type.
+     * NULL: names stand for columns as they are read. */
+    const hac_value_type *value_types;
     const hac_item *scope; /* checked columns that names stand for, in place of the schema's; NULL: none */
     size_t n_scope;
     const hac_item *outputs; /* outputs whose names can be used in the expression */

@@ -752,6 +752,18 @@ static void say_job(const hac_query_request *request, const hac_args *args, char
         snprintf(ret, bytes, "%s", request->named->name);
 }
 
+/* A field that is no key: the fields of a sort stay as they are, and the key is a cast of the field. */
+static void reword_key_value(char *said, hac_error *err)
+{
+    static const char order[] = ", --order-by: ", hint[] = "; try_cast gives null instead";
+    char *at = strstr(said, order), *end = at != NULL ? strstr(at, hint) : NULL;
+    if (end == NULL)
+        return;
+    *at = *end = '\0';
+    (void)hac_fail(err, err->code, "%s, --key: %s; say --schema 'COLUMN:string' to sort by its text", said,
+                   at + sizeof order - 1);
+}
+
 static void reword_all_columns(hac_error *err)
 {
     static const char select[] = "--select: ", order[] = "--order-by: ";
@@ -762,6 +774,8 @@ static void reword_all_columns(hac_error *err)
         (void)hac_fail(err, err->code, "%s", skip_place(said + sizeof select - 1, &at));
     else if (strncmp(said, order, sizeof order - 1) == 0)
         (void)hac_fail(err, err->code, "--key: %s", said + sizeof order - 1);
+    else
+        reword_key_value(said, err);
 }
 
 void hac_query_request_reword(const hac_query_request *request, const hac_args *args, hac_error *err)

@@ -280,6 +280,10 @@ static void messages_of_named_jobs(void **state)
     request.all_columns = true; /* sorts of rows and conversions */
     assert_reworded("--select: character 1: column 'l' cannot be read", "column 'l' cannot be read");
     assert_reworded("--order-by: character 3: unknown column 'x'", "--key: character 3: unknown column 'x'");
+    assert_reworded(
+        "a.csv: line 6, --order-by: 'x': the text is not a value of the type; try_cast gives null instead",
+        "a.csv: line 6, --key: 'x': the text is not a value of the type; say --schema "
+        "'COLUMN:string' to sort by its text");
     assert_reworded("--schema: none", "--schema: none");
 }
 

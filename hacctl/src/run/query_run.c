@@ -124,7 +124,7 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
         *cli->kept = hac_steal_ptr(job);
         return HAC_OK;
     }
-    if (status == HAC_INVALID)
+    if (status == HAC_INVALID || (status == HAC_FAILED && request->all_columns))
         hac_query_request_reword(request, args, err);
     if (status != HAC_OK)
         return status;
