@@ -166,7 +166,9 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
 
 hac_status hac_compile_keep_fields(hac_compiler *c)
 {
-    bool typed = c->text->output != HAC_RESULT_CSV && c->text->output != HAC_RESULT_TSV;
+    hac_result_format output = c->text->output;
+    bool typed = output == HAC_RESULT_TABLE || output == HAC_RESULT_PARQUET || output == HAC_RESULT_JSON ||
+                 output == HAC_RESULT_TYPEDBYTES;
     if (!c->text->keeps_fields || typed || c->text->source.format != HAC_INPUT_CSV)
         return HAC_OK;
     c->value_types = calloc(c->schema.n_fields + 1, sizeof *c->value_types);

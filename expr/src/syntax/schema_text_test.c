@@ -70,7 +70,7 @@ static void test_bad(void **state)
         {"a:varchar(10)", "character 3: 'varchar(10)' is not a type; write string"},
         {"a:inch",
          "character 3: 'inch' is not a type: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool date timestamp "
-         "decimal(p,s) string"},
+         "timestamptz decimal(p,s) string"},
         {"a:i64,", "character 7: expected a column's name, found the end"},
         {"a:i64 b:i64", "character 7: expected ',' between columns, found 'b'"},
         {"a:i64,a:f64", "character 7: there is a column 'a' already"},
