@@ -23,7 +23,8 @@ typedef struct hac_compiler {
     hac_checker checker;
     hac_schema schema; /* all columns of the source */
     hac_schema path;   /* those of them that are in the names of folders */
-    /* Of a sort that keeps fields: the types of the columns, which are strings in `schema`. NULL: it keeps none. */
+    /* Of a sort that keeps fields: the types of the columns, which are strings in `schema`. NULL: it keeps
+     * none. */
     hac_value_type *value_types;
     hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source,
         with_source, with_where_source;

@@ -160,8 +160,8 @@ hac_status hac_compile_schema(hac_compiler *c, const hac_schema *header)
     return status == HAC_OK ? add_unlisted(c, header) : status;
 }
 
-/* Digits behind the point of the keys of an inferred decimal, so that later values may have more than the first
- * ones. */
+/* Digits behind the point of the keys of an inferred decimal, so that later values may have more than the
+ * first ones. */
 #define KEY_SCALE 12
 
 hac_status hac_compile_keep_fields(hac_compiler *c)

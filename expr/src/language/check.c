@@ -101,8 +101,8 @@ static hac_node *check_in_scope(hac_checker *c, hac_node *column)
     return hac_check(&inner, column);
 }
 
-/* The cast of a column that is read as a string to the type of its values, without the blanks around it, as the
- * source reads such values. */
+/* The cast of a column that is read as a string to the type of its values, without the blanks around it, as
+ * the source reads such values. */
 static hac_node *value_of(hac_checker *c, hac_node *column)
 {
     hac_value_type type = c->value_types[column->column];

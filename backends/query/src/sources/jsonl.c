@@ -672,8 +672,8 @@ static bool is_member(const hac_field *field, const hac_field *object)
 }
 
 /*
- * A column with objects in some records, and null in all others, is the columns of their members. One that has
- * other values, too, is one column of text, as is one with arrays and other values.
+ * A column with objects in some records, and null in all others, is the columns of their members. One that
+ * has other values, too, is one column of text, as is one with arrays and other values.
  */
 static void settle_columns(hac_schema *schema)
 {
