@@ -65,6 +65,17 @@ class Hive(SharedMachineTest):
         for name in ("p/_SUCCESS", "c/.crc", "j/year=2022/_temporary/month=1/part-9.jsonl"):
             self.put(name, "no data")
 
+    def test_sorts_leave_fields(self):
+        """Keys may be of a file or of a folder; other fields stay as they are written."""
+        rows = []
+        for year in YEARS:
+            lines = [f"{n * 37 % 100 / 4:.2f}, {n % 3}" for n in range(300)]
+            self.put(f"k/year={year}/a.csv", "x,y\n" + "".join(line + "\n" for line in lines))
+            rows += [[*line.split(","), str(year)] for line in lines]
+        for key, of in (("x", lambda r: float(r[0])), ("year desc, y", lambda r: (-int(r[2]), int(r[1]))), ("year + x", lambda r: int(r[2]) + float(r[0])),
+                        ("all", lambda r: [float(v) for v in r])):
+            self.assertEqual(self.rows("-q", "sort", "k", "--key", key), sorted(rows, key=of), key)
+
     def test_sales(self):
         """Every clause, each format, both routes of text; against DuckDB."""
         self.sales()

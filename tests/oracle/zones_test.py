@@ -116,7 +116,10 @@ class ColumnsWithZone(SharedMachineTest):
     EXPRESSIONS = ("t", "t at time zone 'Europe/Berlin'", "t::timestamp", "t::varchar", "t::date", "hour(t)", "date_trunc('day', t)",
                    "t + interval '1 month'", "t = timestamp '2024-07-01 10:00:00'", "t::timestamp at time zone 'Asia/Kolkata'", "greatest(t, u)",
                    "coalesce(u, t)", "t < u", "date_diff('hour', u, t)", "strftime(t, '%H:%M')", "epoch(t)",
-                   "t > timestamptz '2024-01-01 00:00:00+05:00'", "case when hour(t) > 3 then t end")
+                   "t > timestamptz '2024-01-01 00:00:00+05:00'", "case when hour(t) > 3 then t end",
+                   "t > '2024-05-01 00:00:00+05:00'", "'2024-07-01' <= t", "t between '2024-02-01' and '2024-07-01 12:00:00+02:00'",
+                   "t in ('2024-07-01 10:00:00', '2024-07-01 12:00:00+02:00')", "coalesce(t, '2024-01-01')", "u > '2024-05-01 00:00:00'",
+                   "t is distinct from '2024-07-01 12:00:00+02:00'", "extract(hour from t)", "date_part('month', t)", "t || ''", "concat(t, u)")
     FILES = ("z.csv", "z.tsv", "z.jsonl", "z.parquet", "z.zst.csv")
 
     @classmethod

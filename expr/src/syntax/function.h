@@ -52,7 +52,7 @@ typedef enum hac_null_rule {
  *   M  a number, a date or a timestamp, in 64 bits at least
  *   E  a decimal, or an integer beside it                 t  timestamp   k  constant integer
  *   f  constant format of times                           u  date unit   n  constant number
- *   T  a timestamp with zone (timestamptz)             z  constant name of a time zone
+ *   T  a timestamp with zone (timestamptz)                z  constant name of a time zone
  *   r  constant regular expression, o  its options
  */
 typedef struct hac_emitter hac_emitter; /* emit/emit.h */
