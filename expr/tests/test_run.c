@@ -104,7 +104,7 @@ static size_t print_value(hac_value_type type, const hac_column *column, size_t 
     if (type.kind == HAC_KIND_DATE)
         return hac_print_date((int32_t)i64[row], ret);
     if (type.kind == HAC_KIND_TIMESTAMP)
-        return hac_print_timestamp(i64[row], ret);
+        return hac_print_value(type, i64, row, ret);
     if (type.kind == HAC_KIND_DECIMAL)
         return hac_print_decimal(i64[row], type.scale, ret);
     return hac_print_i64(i64[row], ret);

@@ -123,7 +123,7 @@ def table_of(rng, n):
     for unit in ("s", "ms", "us", "ns"):
         for zone in (None, "Europe/Paris"):
             made[f"t_{unit}_{zone}"] = (pa.array(values(rng, n, lambda: instant(rng, unit)), pa.timestamp(unit, zone)),
-                                        pa.timestamp("us"))
+                                        pa.timestamp("us", zone and "UTC"))
     for digits, kind in ((9, pa.decimal32), (18, pa.decimal64), (15, pa.decimal128), (38, pa.decimal128)):
         made[f"dec{digits}_{kind.__name__}"] = (
             pa.array(values(rng, n, lambda: Decimal(rng.randrange(-10**digits + 1, 10**digits)).scaleb(-2)), kind(digits, 2)),

@@ -149,7 +149,7 @@ class Functions(SharedMachineTest):
                  ("2019-02-29 00:00 Z", None), ("2020-01-31 12:00 +0200 x", None)]
         Path(self.m.path("z.csv")).write_text("s\n" + "".join(f"{text}\n" for text, _ in cases))
         out = self.m.good("mapreduce", "z.csv", "--schema", "s:string", "--select", "try_strptime(s, '%F %H:%M %z') as t")
-        self.assertEqual(duck.read_csv(out.decode())[1:], [(wanted,) for _, wanted in cases])
+        self.assertEqual(duck.read_csv(out.decode())[1:], [(wanted and wanted + "+00",) for _, wanted in cases])
 
     def test_time_that_is_none(self):
         Path(self.m.path("e.csv")).write_text("s\n2020-01-31\n31.01.2020\n")

@@ -211,6 +211,10 @@ static void add_result(hac_text *ret, const hac_function *f)
         result = "i64";
     else if (f->result == HAC_RESULT_SAME && f->args[0] == 'F')
         result = "f32";
+    else if (strchr(f->args, 'z') != NULL && f->args[0] != 'T')
+        result = "timestamptz";
+    else if (f->result == HAC_RESULT_TIMESTAMP && strchr(f->args, 'f') != NULL)
+        result = "timestamp; with `%z` timestamptz";
     hac_text_addf(ret, "%s | ", result);
 }
 
