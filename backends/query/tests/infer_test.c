@@ -95,7 +95,8 @@ static void test_others(void **state)
     check_type("t,\nf,", "string");
     check_type("2020-01-31,\n0001-01-01,", "date");
     check_type("2020-01-31,\n2020-01-31 12:34:56.789,", "timestamp");
-    check_type("2020-01-31T12:34:56Z,\n2020-01-31,", "timestamp");
+    check_type("2020-01-31T12:34:56Z,\n2020-01-31,", "timestamptz");
+    check_type("2020-01-31,\n2020-01-31 12:34:56,\n2020-01-31 12:34:56+02:00,", "timestamptz");
     check_type("2020-02-30,", "string");
     check_type("2020-01-31,\n5,", "string");
     check_type("12:34,", "string");

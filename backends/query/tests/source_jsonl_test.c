@@ -117,6 +117,13 @@ static void test_dotted_names(void **state)
     check("a..b:i64 .c:i64 d.:i64", "{\"a\":{\"\":{\"b\":1}},\"\":{\"c\":2},\"d\":{\"\":3}}\n", "1|2|3|\n");
 }
 
+static void test_json_as_text(void **state)
+{
+    (void)state;
+    check("a:string b:i64", "{\"a\":{\"x\":[1, \"}\"]},\"b\":1}\n{\"a\":[ ],\"b\":2}\n",
+          "<14:{\"x\":[1, \"}\"]}>|1|\n<3:[ ]>|2|\n");
+}
+
 static void check_error(const char *schema, const char *text, const char *wanted)
 {
     test_query q;
@@ -147,8 +154,8 @@ static void test_errors(void **state)
         {"{\"a\":1}x", 8, "something follows the object"},
         {"{\"a\":1}{}", 8, "something follows the object"},
         {"{\"a\":\"x}", 7, "a string has no closing quote"},
-        {"{\"a\":{}}", 6, "an object or array where a value is wanted"},
-        {"{\"a\":[1]}", 6, "an object or array where a value is wanted"},
+        {"{\"a\":{]}", 7, "expected a name in quotes"},
+        {"{\"a\":[1,}", 9, "expected a value"},
         {"{\"a\":01}", 8, "a number starts with 0"},
         {"{\"a\":1.}", 8, "a number is incomplete"},
         {"{\"a\":-}", 7, "a number is incomplete"},
@@ -176,6 +183,7 @@ static void test_errors(void **state)
         wanted[5] = '3';
         check_error("a:string", text, wanted);
     }
+    check_error("a:i64", "{\"a\":{}}", "line 1, column a: '{}' is not a whole number (i64)");
     check_error("a:i64", "{\"a\":true}", "line 1, column a: 'true' is not a whole number (i64)");
     check_error("a:u8", "{\"a\":256}", "line 1, column a: '256' is out of the range of u8");
     check_error("a:f64", "{\"a\":\"\"}", "line 1, column a: '' is not a number (f64)");
@@ -190,7 +198,7 @@ static void test_rows_before_an_error(void **state)
     hac_autofree char *got = test_read_text(&q.query, "{\"a\":\"1\"}\n{\"a\":\"\\\"x\",\"b\":\"\\q\"}\n{}\n");
     assert_non_null(strstr(got, "<1:1>|-|\nerror: line 2: byte "));
     q.query.source.options.skip_errors = true;
-    const char *text = "{\"a\":\"1\"}\nx\n{\"a\":\"2\",\"b\":{}}\n{\"a\":\"3\"}\n{";
+    const char *text = "{\"a\":\"1\"}\nx\n{\"a\":\"2\",\"b\":{]}}\n{\"a\":\"3\"}\n{";
     test_check_chunks(&q.query, text, strlen(text), "<1:1>|-|\n<1:3>|-|\nskipped: 3");
 }
 
@@ -364,10 +372,10 @@ int main(void)
         cmocka_unit_test(test_nested),         cmocka_unit_test(test_dotted_names),
         cmocka_unit_test(test_skipped_values), cmocka_unit_test(test_types),
         cmocka_unit_test(test_bytes),          cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_errors),         cmocka_unit_test(test_rows_before_an_error),
+        cmocka_unit_test(test_json_as_text),   cmocka_unit_test(test_rows_before_an_error),
         cmocka_unit_test(test_deep_nesting),   cmocka_unit_test(test_damaged_texts),
         cmocka_unit_test(test_random_strings), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_skipped_lines),
+        cmocka_unit_test(test_skipped_lines),  cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }
