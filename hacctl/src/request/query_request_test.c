@@ -356,7 +356,8 @@ static void files(void **state)
     const char *line[260] = {NULL};
     (void)state;
     BAD(HAC_FAILED, "nowhere.csv: No such file", "nowhere.csv", "--select", "x");
-    BAD(HAC_FAILED, "folder: there is no file in this folder", "folder", "--select", "x", "--parse", "csv");
+    BAD(HAC_FAILED, "folder: there is no text file in this folder", "folder", "--select", "x", "--parse",
+        "csv");
     for (size_t i = 0; i < 254; i++)
         line[i] = "a.csv";
     line[254] = "--select";
