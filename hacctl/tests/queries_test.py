@@ -239,7 +239,7 @@ class Parquet(Fake):
     def test_parquet_inspect(self):
         answer = {"rows": 3, "bytes": 2048, "created_by": "a writer\x1b", "columns": [
             {"name": "a", "type": "i64", "physical": "INT64", "nullable": False},
-            {"name": "t", "why_not_read": "it is repeated (a list or a map)", "physical": "FIXED_LEN_BYTE_ARRAY", "length": 16,
+            {"name": "t", "why_not_read": "it is in a list of lists", "physical": "FIXED_LEN_BYTE_ARRAY", "length": 16,
              "logical": "UUID", "nullable": True}], "row_groups": [{"rows": 3, "offset": 4, "bytes": 100,
              "uncompressed_bytes": 200, "columns": [{"column": "a", "codec": "ZSTD", "encodings": ["PLAIN", "RLE"], "bytes": 60,
              "uncompressed_bytes": 120, "nulls": 0, "min": "1", "max": "3", "column_index": True, "bloom_filter": True}]}]}
@@ -248,7 +248,7 @@ class Parquet(Fake):
         self.assertEqual(self.good("parquet", "inspect", "--json", "x.parquet"), self.good("parquet", "--json", "inspect", "x.parquet"))
         text = self.good("parquet", "inspect", "x.parquet").decode()
         self.assertTrue(text.startswith("3 rows of 2 columns in 1 row group, 2 KiB\nwritten by a writer?\n"), text)
-        self.assertRegex(text, r"(?m)^t +- +FIXED_LEN_BYTE_ARRAY\(16\), UUID +possible +not read: it is repeated")
+        self.assertRegex(text, r"(?m)^t +- +FIXED_LEN_BYTE_ARRAY\(16\), UUID +possible +not read: it is in a list of lists")
         self.assertRegex(text, r"(?m)^a +ZSTD +PLAIN, RLE +60 B +120 B +0 +1 +3 +pages, bloom$")
         self.good("parquet", "inspect", "in", "--json")  # whatever its name is
         self.bad(1, "parquet", "inspect", "nowhere", says="nowhere: No such file")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole Parquet file in memory: reads all its columns in batches of 1024 rows, and again in random steps:
- * skipped rows, selections, codes. Oracle in addition to the sanitizers: both readings are the same, a
+ * skipped rows, selections, codes, and the parts of lists. Oracle in addition to the sanitizers: both readings are the same, a
  * failure has a message, strings lie in the column's memory. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,13 +137,13 @@ static bool read_group(walk *w, size_t group)
     return true;
 }
 
-static void read_leaf(const hac_parquet_file *file, size_t leaf, uint64_t random)
+static void read_leaf(const hac_parquet_file *file, size_t leaf, const hac_parquet_leaf *as, uint64_t random)
 {
     static uint64_t digests[ROWS_MAX];
     hac_error err = HAC_ERROR_NONE;
     walk w = {.digests = digests, .random = random};
-    w.value_size = hac_repr_size(hac_repr_of(file->leaves[leaf].type));
-    if (!good(hac_parquet_column_new(file, leaf, &file->leaves[leaf], &w.column, &err), &err))
+    w.value_size = hac_repr_size(hac_repr_of(as->type));
+    if (!good(hac_parquet_column_new(file, leaf, as, &w.column, &err), &err))
         return;
     for (size_t group = 0; group < file->n_groups && group < 4; group++) {
         uint64_t rows = file->groups[group].rows;
@@ -157,6 +157,78 @@ static void read_leaf(const hac_parquet_file *file, size_t leaf, uint64_t random
     hac_parquet_column_free(w.column);
 }
 
+/* Unnests the first rows of a row group: elements belong to rows in ascending order, without end only if there
+ * are as many as claimed. */
+static void unnest_group(hac_parquet_column *column, uint64_t rows, uint64_t *random)
+{
+    static uint16_t rows_of[HAC_BATCH_ROWS];
+    hac_error err = HAC_ERROR_NONE;
+    rows = rows < ROWS_MAX ? rows : ROWS_MAX;
+    for (uint64_t at = 0, calls = 0; at < rows && calls < 256; calls++) {
+        hac_column v = {.values = values, .states = states};
+        size_t n = 0, done = 0, max = 1 + (size_t)(hac_random_u64(random) % HAC_BATCH_ROWS);
+        bool marked = false;
+        if (calls % 8 == 7) { /* also out of the middle of a row */
+            if (!good(hac_parquet_column_skip(column, 1, &err), &err))
+                return;
+            at++;
+            continue;
+        }
+        max = rows - at < max ? (size_t)(rows - at) : max;
+        if (!good(hac_parquet_column_unnest(column, max, &v, rows_of, &n, &done, &marked, &err), &err))
+            return;
+        must(n <= HAC_BATCH_ROWS && done <= max && (n > 0 || done > 0));
+        for (size_t i = 0; i < n; i++) {
+            must(rows_of[i] < max && (i == 0 || rows_of[i - 1] <= rows_of[i]));
+            must(marked || v.states[i] == HAC_ROW_OK);
+            if (v.bytes != NULL)
+                (void)mix(0, v.bytes + ((hac_string_ref *)v.values)[i].offset,
+                          ((hac_string_ref *)v.values)[i].length);
+        }
+        at += done;
+    }
+}
+
+static void unnest_leaf(const hac_parquet_file *file, size_t leaf, const hac_parquet_leaf *as,
+                        uint64_t random)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_parquet_column *column = NULL;
+    if (!good(hac_parquet_column_new(file, leaf, as, &column, &err), &err))
+        return;
+    for (size_t group = 0; group < file->n_groups && group < 4; group++)
+        if (good(hac_parquet_column_begin(column, group, &err), &err))
+            unnest_group(column, file->groups[group].rows, &random);
+    hac_parquet_column_free(column);
+}
+
+/* Every part of a column's lists. */
+static void read_parts(const hac_parquet_file *file, size_t leaf, uint64_t random)
+{
+    static const struct {
+        hac_list_part part;
+        hac_kind kind; /* HAC_KIND_NONE: that of the elements */
+        const char *argument;
+    } parts[] = {{HAC_LIST_LENGTH, HAC_KIND_I64, ""},
+                 {HAC_LIST_CONTAINS, HAC_KIND_BOOL, "1"},
+                 {HAC_LIST_ELEMENT, HAC_KIND_NONE, "2"},
+                 {HAC_LIST_ELEMENT, HAC_KIND_NONE, "-2"},
+                 {HAC_LIST_UNNEST, HAC_KIND_NONE, ""}};
+    const hac_parquet_leaf *found = &file->leaves[leaf];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        hac_value_type type = {.kind = (uint8_t)parts[i].kind};
+        hac_parquet_leaf as;
+        if (type.kind == HAC_KIND_NONE)
+            type = found->nested.element;
+        if (!hac_parquet_leaf_as(found, type, parts[i].part, parts[i].argument, &as))
+            continue;
+        if (parts[i].part == HAC_LIST_UNNEST)
+            unnest_leaf(file, leaf, &as, random);
+        else
+            read_leaf(file, leaf, &as, random);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -166,8 +238,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hac_parquet_limits limits = {.page_bytes = PAGE_MAX, .ignore_checksums = size % 16 != 0};
     if (!good(hac_parquet_open(&place, &limits, &file, &err), &err))
         return 0;
-    for (size_t leaf = 0; leaf < file->n_leaves && leaf < 32; leaf++)
-        read_leaf(file, leaf, size + leaf);
+    for (size_t leaf = 0; leaf < file->n_leaves && leaf < 32; leaf++) {
+        read_leaf(file, leaf, &file->leaves[leaf], size + leaf);
+        if (file->leaves[leaf].nested.kind != HAC_NESTED_NONE)
+            read_parts(file, leaf, size + leaf);
+    }
     hac_parquet_close(file);
     return 0;
 }

@@ -81,6 +81,11 @@ def columns():
         "PLAIN", "DELTA_BYTE_ARRAY", "BYTE_STREAM_SPLIT", None]
     yield "decimal", pa.array([None if v is None else Decimal(v) for v in some], pa.decimal128(21, 2)), ["PLAIN", None]
     yield "nested", pa.array([None if v is None else {"x": text[i]} for i, v in enumerate(some)]), ["PLAIN"]
+    lists = [None if i % 7 == 3 else [v for v in some[:i % 5]] for i in range(N)]
+    yield "list", pa.array(lists, pa.list_(pa.int32())), ["PLAIN", None]
+    yield "texts", pa.array([None if v is None else [text[k or 0] for k in v] for v in lists]), ["DELTA_BYTE_ARRAY", None]
+    yield "map", pa.array([None if v is None else [(str(k), k) for k in v if k is not None] for v in lists],
+                          pa.map_(pa.string(), pa.int32())), [None]
     yield "time", pa.array(some, pa.timestamp("ns")), ["DELTA_BINARY_PACKED"]
 
 
@@ -88,12 +93,12 @@ def files(folder):
     codecs = ["none", "snappy", "gzip", "zstd", "lz4", "brotli"]
     count = 0
     for name, array, encodings in columns():
-        leaf = name + ".x" if name == "nested" else name
+        leaf = name + {"nested": ".x", "list": ".list.element", "texts": ".list.element"}.get(name, "")
         for encoding in encodings:
             for version in ("1.0", "2.0"):
                 pq.write_table(
                     pa.table({name: array}), folder / f"{name}-{encoding}-{version}", store_schema=False,
-                    compression=codecs[count % len(codecs)], use_dictionary=[leaf] if encoding is None else False,
+                    compression=codecs[count % len(codecs)], use_dictionary=[leaf] if encoding is None and name != "map" else encoding is None,
                     column_encoding=None if encoding is None else {leaf: encoding}, data_page_version=version,
                     data_page_size=100 if count % 3 == 0 else 1 << 20, write_batch_size=10, version="2.6",
                     row_group_size=25 if count % 4 == 0 else N, write_page_checksum=count % 5 == 0,

@@ -11,6 +11,7 @@ import sys
 import time
 import unittest
 
+import lists_test as lists
 import parquet_files as files
 import values_test as values
 from parquet_files import DATA, NO_DATA, NO_ORACLE, ROOT, SANITIZED, TOOLS
@@ -30,7 +31,8 @@ DOCUMENTED = {"int96_from_spark": "int96_from_spark.md"}
 # What must be refused, beside what is encrypted. Of all others every flat column must be read.
 DAMAGED = {"datapage_v1-corrupt-checksum", "rle-dict-uncompressed-corrupt-checksum", "ARROW-GH-41317", "ARROW-GH-41321",
            "ARROW-GH-45185", "ARROW-GH-47662", "ARROW-RS-GH-6229-DICTHEADER", "ARROW-RS-GH-6229-LEVELS", "PARQUET-1481"}
-NESTED = "it is repeated"
+LARGE = {"large_string_map.brotli"}  # its pages are beyond the limit
+NESTED = ("it is in a list of lists", "it has the values of a map")
 
 
 def corpus():
@@ -79,8 +81,17 @@ class Hac:
             return f"refused: {self.of('error')[0]}"
         if not self.read():
             return f"refused: column {self.leaves[0]['column']}: {self.of('why')[0]}"
-        n, rest = len(self.read()), len(self.leaves) - len(self.read())
-        return f"read, {n} column{'s' * (n > 1)}" + (f"; {rest} in lists or maps {'are' if rest > 1 else 'is'} not" if rest else "")
+        n, rest = len(self.read()), sum(why.startswith(NESTED[0]) for why in self.of("why"))
+        return f"read, {n} column{'s' * (n > 1)}" + (f"; {rest} in lists of lists {'are' if rest > 1 else 'is'} not" if rest else "")
+
+
+def shown(column, leaf):
+    """A column's values as parquet_dump writes them, of a leaf that has that type there."""
+    if isinstance(column, list):  # lists or maps, or structs in which they are
+        return column
+    if leaf["type"] == "i32" and pa.types.is_time64(column.type):  # of milliseconds
+        return [None if v is None else v // 1000 for v in column.cast("int64").to_pylist()]
+    return values.expected(column)
 
 
 def count_leaves(kind):
@@ -93,6 +104,33 @@ def count_leaves(kind):
     return 1
 
 
+def is_flat(kind):
+    return not pa.types.is_nested(kind)
+
+
+def listed(column):
+    """The leaves of a column of lists or maps: lists of their values; None for those in lists of lists."""
+    kind, rows = column.type, column.to_pylist()
+    if pa.types.is_map(kind):
+        item = kind.item_type
+        if is_flat(item):
+            yield [None if row is None else {lists.key(k): lists.element(v) for k, v in row} for row in rows]
+            yield None  # read with its keys
+            return
+        yield [None if row is None else [lists.element(k) for k, _ in row] for row in rows]
+        yield from [None] * count_leaves(item)
+        return
+    item = kind.value_type
+    if is_flat(item):
+        yield [None if row is None else list(map(lists.element, row)) for row in rows]
+    elif pa.types.is_struct(item) and all(is_flat(item.field(i).type) for i in range(item.num_fields)):
+        for i in range(item.num_fields):
+            name = item.field(i).name
+            yield [None if row is None else [None if v is None else lists.element(v[name]) for v in row] for row in rows]
+    else:
+        yield from [None] * count_leaves(item)
+
+
 def flatten(column):
     """The leaves of a column, in the order of the file's."""
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -100,36 +138,31 @@ def flatten(column):
         for child in column.flatten():
             yield from flatten(child)
     elif pa.types.is_nested(column.type):
-        yield from [None] * count_leaves(column.type)
+        yield from listed(column)
     else:
         yield column
 
 
-def shown(column, kind):
-    """A column's values as parquet_dump writes them, of a leaf that has that type there."""
-    if column is None:
-        return None
-    if kind == "i32" and pa.types.is_time64(column.type):  # of milliseconds
-        return [None if v is None else v // 1000 for v in column.cast("int64").to_pylist()]
-    return values.expected(column)
+def leaves_of(table, leaves):
+    found = [leaf for column in table.columns for leaf in flatten(column)]
+    return [None if column is None else shown(column, leaf) for column, leaf in zip(found, leaves, strict=True)]
 
 
 def by_pyarrow(path, leaves):
     file = pq.ParquetFile(path, coerce_int96_timestamp_unit="us")
-    names = values.names_of(path)
+    if any(lists.is_json(leaf) for leaf in leaves):
+        return leaves_of(file.read(), leaves)
     ret = []
-    for leaf, name in zip(leaves, names):
+    for leaf, name in zip(leaves, values.names_of(path)):
         read = "why" not in leaf
-        ret.append(shown(values.flat(file.read(columns=[name]).column(0)), leaf["type"]) if read else None)
+        ret.append(shown(values.flat(file.read(columns=[name]).column(0)), leaf) if read else None)
     return ret
 
 
 def by_duckdb(path, leaves):
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'; SET autoload_known_extensions = false")
-    table = connection.sql(f"SELECT * FROM read_parquet('{path}')").to_arrow_table()
-    found = [leaf for column in table.columns for leaf in flatten(column)]
-    return [shown(column, leaf["type"]) for column, leaf in zip(found, leaves, strict=True)]
+    return leaves_of(connection.sql(f"SELECT * FROM read_parquet('{path}')").to_arrow_table(), leaves)
 
 
 def beside(reader, path, hac):
@@ -141,7 +174,7 @@ def beside(reader, path, hac):
     for leaf, wanted in zip(hac.leaves, theirs, strict=True):
         if wanted is None or "values" not in leaf:
             continue
-        mine, wanted = list(map(plain, leaf["values"])), list(map(plain, wanted))
+        mine, wanted = list(map(plain, lists.json_values(leaf))), list(map(plain, wanted))
         if mine != wanted:
             at = next((i for i, pair in enumerate(zip(mine, wanted)) if pair[0] != pair[1]), min(len(mine), len(wanted)))
             return f"DIFFERS in {leaf['column']}, row {at}: {wanted[at:at + 1]}, hac has {mine[at:at + 1]}"
@@ -203,13 +236,13 @@ class Conformance(unittest.TestCase):
     def test_read(self):
         """Every flat column; what is nested is named."""
         for path, hac, others in self.lines:
-            if path.stem in DAMAGED or path.suffix == ".encrypted":
+            if path.stem in DAMAGED | LARGE or path.suffix == ".encrypted":
                 continue
             with self.subTest(path.name):
                 self.assertIsNone(hac.error)
                 self.assertEqual(hac.of("error"), [])
                 for why in hac.of("why"):
-                    self.assertIn(NESTED, why)
+                    self.assertTrue(why.startswith(NESTED), why)
                 if pa is not None and hac.read():
                     if path.stem not in DOCUMENTED:
                         self.assertFalse([other for other in others if "DIFFERS" in other], others)

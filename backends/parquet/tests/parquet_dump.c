@@ -5,7 +5,8 @@
  *
  *     {"rows":3,"groups":1,"leaves":2}
  *     {"column":"a","type":"i64","values":[1,null,3]}
- *     {"column":"b","type":"list","why":"it is repeated"}
+ *     {"column":"b","type":"string","nested":"list(i64)","values":["x5b315d",null]}
+ *     {"column":"d","type":"none","why":"it is in a list of lists"}
  *     {"column":"c","type":"string","error":"row group 0, column c, page 0: …"}
  *
  * Integers, dates, timestamps and unscaled decimals are numbers, floats "f" and their bits in hex, strings
@@ -135,7 +136,7 @@ static hac_status dump_group(const hac_parquet_file *file, hac_parquet_column *c
 
 static hac_status dump_leaf(const hac_parquet_file *file, size_t leaf, const options *o)
 {
-    char type[HAC_VALUE_TYPE_NAME_MAX];
+    char type[HAC_VALUE_TYPE_NAME_MAX], nested[HAC_NESTED_NAME_MAX];
     hac_error err = HAC_ERROR_NONE;
     hac_parquet_column *column = NULL;
     const hac_parquet_leaf *l = &file->leaves[leaf];
@@ -143,6 +144,8 @@ static hac_status dump_leaf(const hac_parquet_file *file, size_t leaf, const opt
     printf("{");
     print_json("column", l->name, ",");
     print_json("type", hac_value_type_name(l->type, type), ",");
+    if (l->nested.kind != HAC_NESTED_NONE)
+        print_json("nested", hac_nested_name(l->nested, nested), ",");
     if (l->type.kind == HAC_KIND_NONE) {
         print_json("why", l->why, "}\n");
         return HAC_OK;

@@ -27,10 +27,14 @@ def corpus(*patterns):
 
 # ---- tools ----
 
-def run(tool, *words, text=None):
-    done = subprocess.run([str(TOOLS / tool), *map(str, words)], input=text, capture_output=True, text=True, check=False)
+def tool(name, *words, text=None):
+    return subprocess.run([str(TOOLS / name), *map(str, words)], input=text, capture_output=True, text=True, check=False)
+
+
+def run(name, *words, text=None):
+    done = tool(name, *words, text=text)
     if done.returncode != 0:
-        raise AssertionError(f"{tool} {' '.join(map(str, words))} ended with {done.returncode}: {done.stderr[-3000:]}")
+        raise AssertionError(f"{name} {' '.join(map(str, words))} ended with {done.returncode}: {done.stderr[-3000:]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

@@ -235,7 +235,7 @@ class Values(unittest.TestCase):
         self.assertNotIn("error", lines[0], path)
         table = pq.ParquetFile(path)
         for name, line in zip(names_of(path), lines[1:], strict=True):
-            if "why" in line:
+            if "why" in line or "nested" in line:  # lists_test.py
                 continue
             self.assertNotIn("error", line, f"{path} {name}")
             self.assertEqual(line["column"], name)
@@ -455,7 +455,7 @@ class Lies(unittest.TestCase):
         pages.rows(30)
         self.refused(pages, "page 3: it is the first of those behind the last row of the row group")
         pages.rows(35)
-        self.refused(pages, "page 3: it holds 10 values, and the row group has 5 rows left")
+        self.refused(pages, "page 3: it holds 10 values, and the row group has 5 left")
         pages = self.make()
         del pages[1]
         self.refused(pages, "page 3: the column chunk ends 10 values too early")

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/value.h"
 #include "buffers.h"
+#include "expr/nested.h"
 
 #define HAC_ARROW_FORMAT_MAX 64 /* bytes of an Arrow format with its NUL; times contain a zone's name */
 
@@ -29,7 +30,7 @@ typedef struct hac_result_shape {
 /* A column of a query's result. */
 typedef struct hac_job_column_row {
     char name[HAC_FIELD_NAME_MAX];
-    char type[HAC_VALUE_TYPE_NAME_MAX];
+    char type[HAC_NESTED_NAME_MAX];
 } hac_job_column_row;
 
 struct hac_job {

@@ -188,7 +188,7 @@ static void note_found(const hac_query_options *options, const hac_source_column
 /* Adds the names of the columns that `*` leaves out. */
 static void note_left_out(const hac_query *query, const hac_schema *schema, char *ret, size_t capacity)
 {
-    static const char why[] = "of a list, a map or an unknown type, and not in the result: ";
+    static const char why[] = "of lists in lists or of an unknown type, and not in the result: ";
     size_t shown = 0, used = strlen(ret);
     for (size_t i = 0; query->left_out > 0 && i < schema->n_fields && shown < 4; i++) {
         const char *name = schema->fields[i].name;
@@ -288,7 +288,10 @@ static void fill_columns(const hac_schema *schema, size_t n, hac_compiled_query 
     ret->n_columns = n;
     for (size_t i = 0; i < n; i++) {
         (void)hac_utf8_replace(ret->columns[i].name, sizeof(ret->columns[i].name), schema->fields[i].name);
-        (void)hac_value_type_name(schema->fields[i].type, ret->columns[i].type);
+        if (schema->fields[i].nested.kind != HAC_NESTED_NONE)
+            (void)hac_nested_name(schema->fields[i].nested, ret->columns[i].type);
+        else
+            (void)hac_value_type_name(schema->fields[i].type, ret->columns[i].type);
     }
 }
 

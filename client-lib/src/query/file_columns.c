@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "expr/described_nested.h"
 
 void hac_file_columns_clear(hac_file_columns *columns)
 {
@@ -68,6 +69,15 @@ static void set_type(hac_described_column *c, hac_value_type type)
     c->scale = type.scale;
 }
 
+/* Lists of elements with a common type are lists of that type; other columns are only text. */
+static void widen_nested(hac_described_column *c, const hac_described_column *other)
+{
+    hac_nested a = hac_described_nested(c), b = hac_described_nested(other);
+    bool same = a.kind == b.kind && a.kind != HAC_NESTED_NONE && hac_value_type_equal(a.key, b.key) &&
+                hac_value_type_common(a.element, b.element, &a.element);
+    hac_described_nested_put(same ? a : (hac_nested){0}, c);
+}
+
 static void widen(hac_described_column *c, const hac_described_column *other)
 {
     hac_value_type common;
@@ -75,10 +85,13 @@ static void widen(hac_described_column *c, const hac_described_column *other)
     if (c->kind == HAC_KIND_NONE || other->kind == HAC_KIND_NONE ||
         (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0)
         return;
-    if (nulls)
+    if (nulls) {
         set_type(c, type_of(other));
-    else if (hac_value_type_common(type_of(c), type_of(other), &common))
+        hac_described_nested_put(hac_described_nested(other), c);
+    } else if (hac_value_type_common(type_of(c), type_of(other), &common)) {
         set_type(c, common);
+        widen_nested(c, other);
+    }
     c->flags &= (uint8_t)~HAC_DESCRIBED_ONLY_NULLS;
 }
 

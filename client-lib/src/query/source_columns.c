@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/query_layout.h"
+#include "expr/described_nested.h"
 #include "file_columns.h"
 #include "header_names.h"
 #include "jobs/job_input.h"
@@ -145,9 +146,10 @@ static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, ha
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < columns->n; i++) {
         const hac_described_column *c = &columns->columns[i];
-        memcpy(schema.fields[i].name, c->name, sizeof(c->name));
+        strcpy(schema.fields[i].name, c->name);
         schema.fields[i].type = (hac_value_type){c->kind, c->precision, c->scale};
         schema.fields[i].mixed = (c->flags & HAC_DESCRIBED_MIXED) != 0;
+        schema.fields[i].nested = hac_described_nested(c);
         schema.fields[i].made = (c->flags & HAC_DESCRIBED_MADE_NAME) != 0;
     }
     *ret = schema;

@@ -11,14 +11,22 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/value.h"
+#include "expr/nested.h"
 
 typedef struct hac_field {
     char name[HAC_FIELD_NAME_MAX];
     hac_value_type type;
-    bool mixed;    /* of JSON: objects or arrays in some records, other values in others; all are text */
-    bool made;     /* the name is not the source's (column_names.h) */
-    bool inferred; /* the type is that of the first records; values that it would change are errors */
-    bool in_path;  /* the values are in the names of folders (base/folder_keys.h), not in the file */
+    bool mixed;      /* of JSON: objects or arrays in some records, other values in others; all are text */
+    bool made;       /* the name is not the source's (column_names.h) */
+    bool inferred;   /* the type is that of the first records; values that it would change are errors */
+    bool only_nulls; /* the source has only nulls there, whatever the type */
+    bool in_path;    /* the values are in the names of folders (base/folder_keys.h), not in the file */
+    /* Lists or maps, if not HAC_NESTED_NONE: `type` is string, that of the whole column. */
+    hac_nested nested;
+    /* hac_list_part: `type` is that of the part, and several columns may have the name. Only the columns of
+     * queries are parts. */
+    uint8_t part;
+    char argument[HAC_LIST_ARGUMENT_MAX]; /* of the part; "" if it takes none */
 } hac_field;
 
 typedef struct hac_schema {

@@ -629,7 +629,7 @@ static hac_status collect_inputs(hac_compiler *c)
 
 static hac_status analyse(hac_compiler *c)
 {
-    c->checker = (hac_checker){.parser = &c->parser, .schema = &c->schema};
+    c->checker = (hac_checker){.parser = &c->parser, .schema = &c->schema, .parts = &c->parts};
     hac_status status = hac_compile_with(c);
     if (status != HAC_OK)
         return status;
@@ -709,6 +709,7 @@ void hac_compiler_free(hac_compiler *c)
     hac_schema_clear(&c->schema);
     hac_schema_clear(&c->path);
     free(c->value_types);
+    hac_schema_clear(&c->parts);
     hac_arena_clear(&c->arena);
     free(c);
 }

@@ -26,11 +26,23 @@ static void mark_used(hac_compiler *c, hac_node *node, int *used)
         mark_used(c, node->args[i], used);
 }
 
-/* Numbers the columns that are read, in the order of the schema; -1: not read. */
+/* The columns of the source, then the parts of its lists. */
+static size_t count_columns(const hac_compiler *c)
+{
+    return c->schema.n_fields + c->parts.n_fields;
+}
+
+static const hac_field *column_at(const hac_compiler *c, size_t i)
+{
+    return i < c->schema.n_fields ? &c->schema.fields[i] : &c->parts.fields[i - c->schema.n_fields];
+}
+
+/* Numbers the columns that are read: those of the file in the order of the schema, then those of its path;
+ * -1: not read. */
 static size_t number_columns(hac_compiler *c, int *ret)
 {
     size_t n = 0;
-    for (size_t i = 0; i < c->schema.n_fields; i++)
+    for (size_t i = 0; i < count_columns(c); i++)
         ret[i] = -1;
     c->pass++;
     if (c->where != NULL)
@@ -39,22 +51,23 @@ static size_t number_columns(hac_compiler *c, int *ret)
         mark_used(c, c->inputs[i], ret);
     for (size_t i = 0; !c->aggregated && i < c->n_outputs; i++)
         mark_used(c, c->outputs[i].node, ret);
-    for (size_t i = 0; i < c->schema.n_fields; i++)
-        if (ret[i] == 0)
-            ret[i] = (int)n++;
+    for (int in_path = 0; in_path < 2; in_path++)
+        for (size_t i = 0; i < count_columns(c); i++)
+            if (ret[i] == 0 && column_at(c, i)->in_path == in_path)
+                ret[i] = (int)n++;
     return n;
 }
 
 /* Sets hac_query.positions. */
 static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *query)
 {
-    bool fixed = c->text->source.format == HAC_INPUT_FIXED;
+    bool fixed = c->text->source.format == HAC_INPUT_FIXED, parts = c->parts.n_fields > 0;
     size_t at = 0;
     if (c->text->source.format == HAC_INPUT_LENGTHS &&
         (query->widths = calloc(c->schema.n_fields + 1, 1)) == NULL)
         return hac_fail_no_memory(c->err);
-    for (size_t i = 0; i < c->schema.n_fields; i++) {
-        const hac_field *field = &c->schema.fields[i];
+    for (size_t i = 0; i < count_columns(c); i++) {
+        const hac_field *field = column_at(c, i);
         if (field->in_path) {
             if (inputs[i] >= 0)
                 query->positions[inputs[i]] = (uint16_t)at;
@@ -68,7 +81,8 @@ static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *q
             query->positions[inputs[i]] = (uint16_t)at;
         if (query->widths != NULL)
             query->widths[i] = (uint8_t)hac_value_size(field->type);
-        at += fixed ? hac_value_size(field->type) : 1;
+        if (!parts || inputs[i] >= 0) /* a source with lists finds its columns by their names */
+            at += fixed ? hac_value_size(field->type) : 1;
     }
     query->schema_columns = at;
     return HAC_OK;
@@ -81,9 +95,9 @@ static hac_status set_columns(hac_compiler *c, const int *inputs, size_t n, hac_
     if (query->columns.fields == NULL || query->positions == NULL)
         return hac_fail_no_memory(c->err);
     query->columns.n_fields = n;
-    for (size_t i = 0; i < c->schema.n_fields; i++)
+    for (size_t i = 0; i < count_columns(c); i++)
         if (inputs[i] >= 0)
-            query->columns.fields[inputs[i]] = c->schema.fields[i];
+            query->columns.fields[inputs[i]] = *column_at(c, i);
     return set_positions(c, inputs, query);
 }
 
@@ -241,8 +255,12 @@ static void set_limits(const hac_compiler *c, hac_query *query)
 
 hac_status hac_compile_query(hac_compiler *c, hac_query *query)
 {
-    int inputs[HAC_COLUMNS_MAX];
+    int inputs[2 * HAC_COLUMNS_MAX];
     size_t n = number_columns(c, inputs);
+    if (n > HAC_COLUMNS_MAX)
+        return hac_fail(c->err, HAC_INVALID,
+                        "the query reads %zu columns and parts of lists; up to %d can be read", n,
+                        HAC_COLUMNS_MAX);
     query->source = c->text->source;
     set_limits(c, query);
     query->output = c->text->output;

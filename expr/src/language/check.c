@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "foreign_names.h"
 #include "functions.h"
+#include "parts.h"
 #include "program/date_units.h"
 #include "program/regexp_text.h"
 #include "program/time_format.h"
@@ -137,7 +138,7 @@ static hac_node *check_column(hac_checker *c, hac_node *node)
         node->type = c->schema->fields[node->column].type;
         if (node->type.kind == HAC_KIND_NONE)
             return fail(c, node,
-                        "column '%s' cannot be read: it is repeated, or of a type that is not known "
+                        "column '%s' cannot be read: it has lists in lists, or a type that is not known "
                         "(`hacctl parquet inspect` says which); name others",
                         c->schema->fields[node->column].name);
         return c->value_types != NULL ? value_of(c, node) : node;
@@ -750,6 +751,11 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     hac_node *condition = take_filter(node);
     if (!rewrite_count(c, node))
         return NULL;
+    if (condition == NULL && hac_part_is_named(node->name)) {
+        hac_node *part = check_arguments(c, node) ? hac_part_of(c, node) : NULL;
+        if (part != NULL || c->parser->status != HAC_OK)
+            return part;
+    }
     const hac_function *row = hac_function_find(node->name);
     if (row == NULL)
         return no_function(c, node);

@@ -6,7 +6,8 @@
  *   format(1) flags(1) length(2) of the input options, and their bytes (base/input_options.h)
  *   output format(1) compression(1) row group bytes(8) rows(8) block bytes(8)
  *   limit(8) offset(8) limit each(8) limit after(8)
- *   schema columns(2), lengths: their widths(1) …; columns(2): position(2) type(3) flags(1) name …
+ *   schema columns(2), lengths: their widths(1) …;
+ *   columns(2): position(2) type(3) flags(1), version 9: part of a list(1), its argument like a name; name …
  *   outputs(2), visible(2), having(2): type(3) name …
  *   keys(2), aggregates(2): function(1) argument(2) second(2) type(3) k(4) low(8) high(8) …
  *   order(2): column(2) descending(1) …
@@ -24,6 +25,7 @@
 
 #define MAGIC   "hacq"
 #define VERSION 8
+#define PARTS   9 /* the version of queries that read parts of lists */
 
 enum { FIELD_INFERRED = 1, FIELD_IN_PATH = 2, ALL_FIELD_FLAGS = 3 };
 enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_FLAGS = 15 };
@@ -99,8 +101,17 @@ static void put_source(const hac_query *query, hac_text *text)
     put(text, query->limit_after, 8);
 }
 
+static bool has_parts(const hac_query *query)
+{
+    bool ret = false;
+    for (size_t i = 0; i < query->columns.n_fields; i++)
+        ret |= query->columns.fields[i].part != HAC_LIST_WHOLE;
+    return ret;
+}
+
 static void put_columns(const hac_query *query, hac_text *text)
 {
+    bool parts = has_parts(query);
     put(text, query->schema_columns, 2);
     for (size_t i = 0; query->widths != NULL && i < query->schema_columns; i++)
         put(text, query->widths[i], 1);
@@ -112,6 +123,10 @@ static void put_columns(const hac_query *query, hac_text *text)
             (query->columns.fields[i].inferred ? FIELD_INFERRED : 0u) |
                 (query->columns.fields[i].in_path ? FIELD_IN_PATH : 0u),
             1);
+        if (parts) {
+            put(text, query->columns.fields[i].part, 1);
+            put_name(text, query->columns.fields[i].argument);
+        }
         put_name(text, query->columns.fields[i].name);
     }
     put(text, query->outputs.n_fields, 2);
@@ -151,7 +166,7 @@ hac_status hac_query_write(const hac_query *query, hac_text *ret, hac_error *err
 {
     size_t before = ret->bytes;
     hac_text_add_bytes(ret, MAGIC, strlen(MAGIC));
-    put(ret, VERSION, 1);
+    put(ret, has_parts(query) ? PARTS : VERSION, 1);
     put_source(query, ret);
     put_columns(query, ret);
     put_groups(query, ret);
@@ -175,6 +190,7 @@ typedef struct query_reader {
     size_t bytes, at;
     bool broken;    /* a read beyond the end, or an impossible value */
     bool no_memory; /* the bytes may be valid */
+    bool parts;     /* of version 9 */
 } query_reader;
 
 /* Zeroed memory for n + 1 elements. NULL: no memory, or the reader is broken already. */
@@ -317,6 +333,10 @@ static bool take_columns(query_reader *r, hac_query *query)
         r->broken |= flags > ALL_FIELD_FLAGS;
         query->columns.fields[i].inferred = (flags & FIELD_INFERRED) != 0;
         query->columns.fields[i].in_path = (flags & FIELD_IN_PATH) != 0;
+        if (r->parts) {
+            query->columns.fields[i].part = (uint8_t)take(r, 1);
+            take_name(r, query->columns.fields[i].argument, HAC_LIST_ARGUMENT_MAX);
+        }
         take_name(r, query->columns.fields[i].name, HAC_FIELD_NAME_MAX);
     }
     return !r->broken;
@@ -409,7 +429,9 @@ static bool take_magic(query_reader *r)
 {
     bool magic = r->bytes >= strlen(MAGIC) && memcmp(r->data, MAGIC, strlen(MAGIC)) == 0;
     r->at = magic ? strlen(MAGIC) : 0;
-    return magic && take(r, 1) == VERSION;
+    uint64_t version = magic ? take(r, 1) : 0;
+    r->parts = version == PARTS;
+    return version == VERSION || version == PARTS;
 }
 
 hac_status hac_query_read(const uint8_t *data, size_t bytes, hac_query **ret, hac_error *err)
@@ -425,7 +447,7 @@ hac_status hac_query_read(const uint8_t *data, size_t bytes, hac_query **ret, ha
                  take_groups(&r, query) && take_order(&r, query) && take_limit_by(&r, query);
     if (r.no_memory)
         return hac_fail_no_memory(err);
-    if (!taken)
+    if (!taken || r.parts != has_parts(query))
         return hac_fail(err, HAC_INVALID, "not a valid query: malformed at byte %zu", r.at);
     hac_status status = take_programs(&r, query, flags, err);
     if (status != HAC_OK)

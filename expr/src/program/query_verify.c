@@ -51,6 +51,9 @@ static hac_status verify_columns(const hac_query *query, hac_error *err)
         return wrong(err, "%zu columns of %zu", n, query->schema_columns);
     for (size_t i = 0; i < n; i++) {
         const hac_field *field = &query->columns.fields[i];
+        if (field->part >= HAC_LIST_PART_END ||
+            (field->part != HAC_LIST_WHOLE && query->source.format != HAC_INPUT_PARQUET))
+            return wrong(err, "column %zu is part %u of lists", i, field->part);
         if (field->name[0] == '\0' || !hac_value_type_valid(field->type) || field->in_path != (i >= in_file))
             return wrong(err, "column %zu has no name or no type, or is at the wrong place", i);
         if (field->in_path)

@@ -88,7 +88,7 @@ static size_t symbol_length(const char *at)
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
         if (memcmp(at, doubles[i], 1) == 0 && at[1] == doubles[i][1])
             return 2;
-    return strchr("+-*/%=<>(),:&|^", *at) != NULL ? 1 : 0;
+    return strchr("+-*/%=<>(),:&|^[]", *at) != NULL ? 1 : 0;
 }
 
 static hac_status no_token(const hac_lexer *lexer, hac_error *err)

@@ -143,7 +143,16 @@ static hac_node *at_time_zone(hac_parser *p, size_t at, hac_node *value)
     return zone != NULL ? hac_call(p, "at time zone", at, value, zone) : NULL;
 }
 
-/* value::type, value at time zone 'name', any number of times */
+/* value[index] */
+static hac_node *subscript(hac_parser *p, size_t at, hac_node *value)
+{
+    hac_node *index = hac_parser_advance(p) ? parse(p, OR) : NULL;
+    if (index == NULL || !hac_parser_expect_symbol(p, "]", "']'; one element is taken, counted from 1"))
+        return NULL;
+    return call(p, "[]", at, value, index);
+}
+
+/* value::type, value[index], value at time zone 'name', any number of times */
 static hac_node *postfixes(hac_parser *p, hac_node *value)
 {
     while (value != NULL) {
@@ -151,6 +160,8 @@ static hac_node *postfixes(hac_parser *p, hac_node *value)
         hac_token next = hac_parser_peek(p);
         if (hac_parser_is_symbol(p, "::"))
             value = hac_parser_advance(p) ? cast_node(p, at, false, value) : NULL;
+        else if (hac_parser_is_symbol(p, "["))
+            value = subscript(p, at, value);
         else if (hac_parser_is_word(p, "at") && hac_token_is_word(&next, "time"))
             value = at_time_zone(p, at, value);
         else

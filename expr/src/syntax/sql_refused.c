@@ -81,7 +81,7 @@ static const struct {
     {HAC_SQL_IN_CLAUSE, "cube", "(", "there is no CUBE; run a query for each set of keys"},
     {HAC_SQL_IN_CLAUSE, "within", "group", "write quantile(x, 0.5), mode(x) or string_list(x)"},
 
-    {HAC_SQL_CALLS, "unnest", NULL, "there is no UNNEST"},
+    {HAC_SQL_CALLS, "unnest", NULL, "there is no UNNEST in FROM; write SELECT unnest(x) FROM 'file.parquet'"},
     {HAC_SQL_CALLS, "range", NULL, "there are no rows of constants; a query's source is a file"},
     {HAC_SQL_CALLS, "generate_series", NULL, "there are no rows of constants; a query's source is a file"},
     {HAC_SQL_CALLS, "glob", NULL, "write the pattern itself: FROM 'logs/*.csv'"},

@@ -6,7 +6,8 @@
  * strings, as many pages as a batch spans, up to four times the limit of one page.
  *
  * Values have the form that expressions use (expr/column.h): widened to their representation, with one state
- * a row.
+ * a row. A column of lists or maps has JSON text, or what hac_parquet_leaf_as says of a part; it has no codes.
+ * Of the text of a batch there may be up to four times the limit of one page.
  */
 #ifndef PARQUET_COLUMN_H
 #define PARQUET_COLUMN_H
@@ -67,6 +68,16 @@ HAC_MUST_USE hac_status hac_parquet_column_skip(hac_parquet_column *column, uint
 HAC_MUST_USE hac_status hac_parquet_column_read(hac_parquet_column *column, size_t rows,
                                                 const uint16_t *selection, size_t n_selected, hac_column *ret,
                                                 bool *ret_marked, hac_error *err);
+
+/*
+ * Reads the elements of the next rows of a column that was made for HAC_LIST_UNNEST, one after the other: up
+ * to HAC_BATCH_ROWS, and those of at most `rows` rows. Element i belongs to row ret_rows_of[i], counted from
+ * the first row; *ret_rows is the number of rows that are complete, and the next call goes on in the row behind
+ * them. ret->values and ret->states are the caller's arrays; strings are as above.
+ */
+HAC_MUST_USE hac_status hac_parquet_column_unnest(hac_parquet_column *column, size_t rows, hac_column *ret,
+                                                  uint16_t *ret_rows_of, size_t *ret_elements,
+                                                  size_t *ret_rows, bool *ret_marked, hac_error *err);
 
 /* Reads the dictionary codes of the next `rows` rows without consuming the rows. *ret_codes has one code a
  * row (undefined if the row is null), *ret_states has HAC_ROW_OK or HAC_ROW_NULL; both belong to the column

@@ -5,15 +5,17 @@
  * bytes; all data lives in one arena, whose size the footer's length limits. An opened file is read-only, so
  * threads may share it.
  *
- * Columns are the *leaves* of the schema, in its order. A leaf's name is its path joined by dots. Leaves that
- * are not repeated can be read, including those nested in groups; repeated ones are listed with the reason
- * why they cannot.
+ * Columns are the *leaves* of the schema, in its order. A leaf's name is its path joined by dots. A leaf in
+ * one list is a column with a list in each row. The groups that the format needs to write a list are left out
+ * of its name: `tags` stands for tags.list.element. The keys and values of a map of such leaves are one column,
+ * with the map's name. Leaves in lists of lists are named with the reason why they cannot be read.
  */
 #ifndef PARQUET_FILE_H
 #define PARQUET_FILE_H
 
 #include "base/text.h"
 #include "base/value.h"
+#include "expr/nested.h"
 #include "expr/schema.h"
 
 /* The numbers are those of parquet.thrift. */
@@ -79,11 +81,17 @@ typedef struct hac_parquet_leaf {
     uint32_t type_length; /* FIXED */
     uint8_t max_definition, max_repetition;
     hac_value_type type; /* type of its values; HAC_KIND_NONE: they cannot be read */
-    uint8_t conversion;  /* hac_parquet_conversion */
-    uint8_t order;       /* hac_parquet_order */
-    uint8_t small_bits;  /* 8, 16: stored as unsigned integers of so many bits; 0: as something else */
-    bool only_nulls;     /* annotated UNKNOWN: whatever type it is read as, its values are null */
-    const char *logical; /* its annotation, for people: "TIMESTAMP(MILLIS)"; NULL: none */
+    /* A list or a map in each row; its type is string. A map is read with the leaf behind it, its values. */
+    hac_nested nested;
+    uint8_t list_definition; /* nested: the definition level from which on there is an element */
+    bool map_values;         /* the values of the map before it, with which they are read */
+    uint8_t part;            /* hac_list_part, of what hac_parquet_leaf_as returns */
+    const char *argument;    /* of the part, borrowed; NULL: it has none */
+    uint8_t conversion;      /* hac_parquet_conversion */
+    uint8_t order;           /* hac_parquet_order */
+    uint8_t small_bits;      /* 8, 16: stored as unsigned integers of so many bits; 0: as something else */
+    bool only_nulls;         /* annotated UNKNOWN: whatever type it is read as, its values are null */
+    const char *logical;     /* its annotation, for people: "TIMESTAMP(MILLIS)"; NULL: none */
     /* why the values cannot be read: "it is repeated (a list or a map)"; NULL: they can */
     const char *why;
 } hac_parquet_leaf;
@@ -149,10 +157,12 @@ HAC_MUST_USE hac_status hac_parquet_open(const hac_parquet_place *place, const h
                                          hac_parquet_file **ret, hac_error *err);
 void hac_parquet_close(hac_parquet_file *file);
 
-/* The leaf with values of another type: of one that holds all values of its own (hac_value_type_holds), of
+/* The leaf with values of another type, or a part of its lists (`argument` is borrowed): the part's own type, or
+ * for HAC_LIST_ELEMENT and HAC_LIST_UNNEST one that holds all elements. A whole column may be read as one that holds all values of its own (hac_value_type_holds), of
  * any type if it has only nulls, of i64 if it has timestamps in nanoseconds (nanoseconds since 1970). False:
  * its values cannot be read so. */
-bool hac_parquet_leaf_as(const hac_parquet_leaf *leaf, hac_value_type type, hac_parquet_leaf *ret);
+bool hac_parquet_leaf_as(const hac_parquet_leaf *leaf, hac_value_type type, hac_list_part part,
+                         const char *argument, hac_parquet_leaf *ret);
 
 /* The leaf's name as queries use it: cut between characters if it is too long; bytes that are not UTF-8
  * become '?'. */

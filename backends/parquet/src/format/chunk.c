@@ -183,7 +183,8 @@ static void take_statistics(const hac_parquet_chunk_context *context, const raw_
         UINT32_C(1) << HAC_ENCODING_PLAIN_DICTIONARY | UINT32_C(1) << HAC_ENCODING_RLE_DICTIONARY;
     bool doubtful = (context->file->doubts & HAC_PARQUET_DOUBT_DICTIONARY_NULLS) != 0 &&
                     (ret->encodings & dictionary) != 0;
-    take_bounds(context, raw, &ret->statistics);
+    if (context->leaf->max_repetition == 0) /* the bounds of elements say nothing about lists */
+        take_bounds(context, raw, &ret->statistics);
     if (raw->nulls >= 0 && !doubtful && (uint64_t)raw->nulls <= ret->values)
         ret->statistics.nulls = (uint64_t)raw->nulls;
     if (context->leaf->max_definition == 0)

@@ -363,8 +363,8 @@ bool hac_parquet_element_type(const hac_parquet_element *element, hac_parquet_le
         if (leaf->logical == NULL)
             return false;
     }
-    if (leaf->max_repetition > 0) {
-        leaf->why = "it is repeated (a list or a map)";
+    if (leaf->max_repetition > 1) {
+        leaf->why = "it is in a list of lists";
     } else if (leaf->physical == HAC_PARQUET_FIXED && leaf->type_length == 0) {
         leaf->why = "it is FIXED_LEN_BYTE_ARRAY without a length";
     } else if (element->logical == HAC_PARQUET_LOGICAL_DECIMAL &&
@@ -376,7 +376,12 @@ bool hac_parquet_element_type(const hac_parquet_element *element, hac_parquet_le
                               hac_parquet_physical_name(leaf->physical));
         return leaf->why != NULL;
     }
-    leaf->only_nulls = leaf->why == NULL && element->logical == HAC_PARQUET_LOGICAL_UNKNOWN;
+    if (leaf->max_repetition == 0) {
+        leaf->only_nulls = leaf->why == NULL && element->logical == HAC_PARQUET_LOGICAL_UNKNOWN;
+    } else if (leaf->why == NULL) {
+        leaf->nested = (hac_nested){.kind = HAC_NESTED_LIST, .element = leaf->type};
+        leaf->type = (hac_value_type){.kind = HAC_KIND_STRING};
+    }
     return true;
 }
 

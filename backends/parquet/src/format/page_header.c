@@ -7,7 +7,7 @@
 typedef struct raw_header {
     int32_t type, uncompressed, compressed, checksum;
     bool has_checksum;
-    int32_t values, encoding, definition_encoding, definition_bytes, repetition_bytes;
+    int32_t values, encoding, definition_encoding, repetition_encoding, definition_bytes, repetition_bytes;
     bool values_compressed;
     bool has_data, has_dictionary, has_v2;
 } raw_header;
@@ -17,8 +17,9 @@ static void read_data(hac_thrift *t, raw_header *raw)
 {
     hac_thrift_field field = {0, 0};
     while (hac_thrift_next(t, &field)) {
-        int32_t *numbers[] = {NULL, &raw->values, &raw->encoding, &raw->definition_encoding};
-        if (field.id >= 1 && field.id <= 3 && field.type == HAC_THRIFT_I32)
+        int32_t *numbers[] = {NULL, &raw->values, &raw->encoding, &raw->definition_encoding,
+                              &raw->repetition_encoding};
+        if (field.id >= 1 && field.id <= 4 && field.type == HAC_THRIFT_I32)
             hac_thrift_i32(t, &field, numbers[field.id]);
         else
             hac_thrift_skip(t, &field);
@@ -91,6 +92,7 @@ const char *hac_parquet_page_header_read(const uint8_t *data, size_t bytes, hac_
                       .values = -1,
                       .encoding = -1,
                       .definition_encoding = HAC_ENCODING_RLE,
+                      .repetition_encoding = HAC_ENCODING_RLE,
                       .definition_bytes = -1,
                       .repetition_bytes = -1,
                       .values_compressed = true};
@@ -110,6 +112,7 @@ const char *hac_parquet_page_header_read(const uint8_t *data, size_t bytes, hac_
         .values = (uint32_t)raw.values,
         .encoding = raw.encoding,
         .definition_encoding = is_v2 ? HAC_ENCODING_RLE : raw.definition_encoding,
+        .repetition_encoding = is_v2 ? HAC_ENCODING_RLE : raw.repetition_encoding,
         .definition_bytes = is_v2 ? (uint32_t)raw.definition_bytes : 0,
         .repetition_bytes = is_v2 ? (uint32_t)raw.repetition_bytes : 0,
         /* Old writers compress pages but say they do not: the sizes tell. */

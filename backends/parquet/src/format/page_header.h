@@ -26,7 +26,7 @@ typedef struct hac_parquet_page_header {
     bool has_checksum;
     uint32_t checksum;
     uint32_t values; /* including nulls */
-    int32_t encoding, definition_encoding;
+    int32_t encoding, definition_encoding, repetition_encoding;
     /* DATA_V2: levels come first, uncompressed */
     uint32_t repetition_bytes, definition_bytes;
     bool values_compressed;

@@ -107,12 +107,14 @@ static void add_group(hac_text *text, const hac_parquet_file *file, const hac_pa
 
 static void add_leaf(hac_text *text, const hac_parquet_leaf *leaf)
 {
-    char type[HAC_VALUE_TYPE_NAME_MAX];
+    char type[HAC_NESTED_NAME_MAX];
     hac_json_open(text, NULL, '{');
     hac_json_string(text, "name", leaf->name);
     if (leaf->made)
         hac_json_bool(text, "made_name", true);
-    if (leaf->why == NULL)
+    if (leaf->nested.kind != HAC_NESTED_NONE)
+        hac_json_string(text, "type", hac_nested_name(leaf->nested, type));
+    else if (leaf->why == NULL)
         hac_json_string(text, "type", hac_value_type_name(leaf->type, type));
     else
         hac_json_string(text, "why_not_read", leaf->why);

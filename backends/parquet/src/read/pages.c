@@ -169,3 +169,26 @@ hac_status hac_parquet_pages_part(hac_parquet_pages *pages, size_t first, size_t
     pages->looked_at = true;
     return look(pages, pages->payload + first, bytes, ret, err);
 }
+
+hac_status hac_parquet_memory_count(hac_parquet_memory *memory, uint64_t *counted, uint64_t held,
+                                    hac_error *err)
+{
+    if (memory == NULL)
+        return HAC_OK;
+    uint64_t more = held > HAC_PARQUET_COLUMN_BYTES ? held - HAC_PARQUET_COLUMN_BYTES : 0;
+    uint64_t others = memory->used - *counted;
+    if (more > 0 && others > 0 && more + others > memory->max)
+        return hac_fail(err, HAC_FAILED,
+                        "its pages and those of the other columns take more than %llu MiB at a time; "
+                        "take fewer columns, or write the file with smaller pages",
+                        (unsigned long long)(memory->max >> 20));
+    memory->used = others + more;
+    *counted = more;
+    return HAC_OK;
+}
+
+void hac_parquet_memory_leave(hac_parquet_memory *memory, uint64_t counted)
+{
+    if (memory != NULL)
+        memory->used -= counted;
+}

@@ -38,4 +38,11 @@ HAC_MUST_USE hac_status hac_parquet_pages_stored(hac_parquet_pages *pages, const
 HAC_MUST_USE hac_status hac_parquet_pages_part(hac_parquet_pages *pages, size_t first, size_t bytes,
                                                const uint8_t **ret, hac_error *err);
 
+/* Replaces what `memory` (may be NULL) has counted for one holder, *counted, by `held` bytes, of which the
+ * first HAC_PARQUET_COLUMN_BYTES are free. HAC_FAILED: above the limit. */
+HAC_MUST_USE hac_status hac_parquet_memory_count(hac_parquet_memory *memory, uint64_t *counted, uint64_t held,
+                                                 hac_error *err);
+/* Forgets what was counted for a holder. */
+void hac_parquet_memory_leave(hac_parquet_memory *memory, uint64_t counted);
+
 #endif

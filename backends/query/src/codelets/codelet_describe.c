@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/input_options.h"
 #include "base/text.h"
+#include "expr/described_nested.h"
 #include "proto/messages.h"
 #include "query/codelets.h"
 #include "query/detect.h"
@@ -88,13 +89,18 @@ static hac_status read_footer(const hac_parquet_file *file, hac_schema *ret, hac
     hac_field *fields = calloc(n + 1, sizeof *fields);
     if (fields == NULL)
         return hac_fail_no_memory(err);
+    *ret = (hac_schema){.fields = fields};
     for (size_t i = 0; i < n; i++) {
         const hac_parquet_leaf *leaf = &file->leaves[i];
-        hac_parquet_leaf_name(leaf, fields[i].name);
-        fields[i].type = leaf->type;
-        fields[i].made = leaf->made;
+        if (leaf->map_values)
+            continue;
+        hac_field *field = &fields[ret->n_fields++];
+        hac_parquet_leaf_name(leaf, field->name);
+        field->type = leaf->type;
+        field->nested = leaf->nested;
+        field->made = leaf->made;
+        field->only_nulls = leaf->only_nulls;
     }
-    *ret = (hac_schema){.fields = fields, .n_fields = n};
     return HAC_OK;
 }
 
@@ -125,7 +131,8 @@ static hac_status put_columns(const hac_task *task, const hac_source_options *op
                                             .flags = schema.fields[i].made ? HAC_DESCRIBED_MADE_NAME : 0};
         strcpy(columns[i].name, schema.fields[i].name);
         columns[i].flags |= schema.fields[i].mixed ? HAC_DESCRIBED_MIXED : 0;
-        if (t->parquet != NULL && t->parquet->leaves[i].only_nulls)
+        hac_described_nested_put(schema.fields[i].nested, &columns[i]);
+        if (schema.fields[i].only_nulls)
             columns[i].flags |= HAC_DESCRIBED_ONLY_NULLS;
     }
     uint64_t bytes = schema.n_fields * sizeof *columns;

@@ -6,6 +6,9 @@
  * rows by the columns that a conjunct reads. The other columns are decoded only for the remaining rows. Rows
  * of several units form a batch. A row for which a conjunct fails is kept: the query's own filter reports the
  * error. A cut (hac_source_set_cut) is one more conjunct, which changes between batches.
+ *
+ * With a column that is unnested, a unit's rows are repeated for the elements of their lists. The filter, which
+ * may read the elements, then only spares row groups and pages; the query applies it to the batches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +40,13 @@ static hac_status find_leaf(const hac_source_column *column, parquet_source *p, 
     hac_parquet_leaf as;
     if (found->type.kind == HAC_KIND_NONE)
         return hac_fail(err, HAC_INVALID, "column '%s' cannot be read: %s", column->name, found->why);
-    if (!hac_parquet_leaf_as(found, column->type, &as))
+    if (!hac_parquet_leaf_as(found, column->type, (hac_list_part)column->part, column->argument, &as))
         return hac_fail(err, HAC_INVALID, "column '%s' is %s in the file, not %s", column->name,
                         hac_value_type_name(found->type, there), hac_value_type_name(column->type, here));
     r->leaf = (size_t)leaf;
     r->group = SIZE_MAX;
-    r->prunes = as.conversion == found->conversion && hac_repr_of(as.type) == hac_repr_of(found->type);
+    r->prunes = as.conversion == found->conversion && hac_repr_of(as.type) == hac_repr_of(found->type) &&
+                found->nested.kind == HAC_NESTED_NONE;
     if (found->only_nulls)
         return HAC_OK;
     hac_status status = hac_parquet_column_new(p->file, r->leaf, &as, &r->column, err);
@@ -70,8 +74,14 @@ static hac_status make_readers(hac_source *source, parquet_source *p, hac_error 
         r->states = memory + HAC_BATCH_ROWS * hac_repr_size(column->repr);
         memory = r->states + HAC_BATCH_ROWS;
         hac_status status = find_leaf(column, p, r, err);
+        if (status == HAC_OK && column->part == HAC_LIST_UNNEST && p->unnest != SIZE_MAX)
+            status = hac_fail(err, HAC_INVALID, "two columns are unnested");
         if (status != HAC_OK)
             return status;
+        if (column->part == HAC_LIST_UNNEST) {
+            p->unnest = i;
+            source->repeats = true;
+        }
     }
     return HAC_OK;
 }
@@ -83,7 +93,7 @@ static hac_status take_filter_apart(const hac_query *query, parquet_source *p, h
         status = hac_conjuncts_find(query->filter, &p->found, err);
     if (status != HAC_OK)
         return status == HAC_INVALID ? HAC_OK : status; /* then the filter is not applied here */
-    p->applied = true;
+    p->applied = p->unnest == SIZE_MAX;
     p->fails = hac_conjuncts_fail(&p->found);
     p->n_filter = p->found.n;
     p->n_filter_bounds = p->found.n_bounds;
@@ -123,7 +133,7 @@ static hac_status open_parquet(hac_source *source, hac_error *err)
     parquet_source *p = source->state;
     p->file = source->place.parquet;
     p->pages.max = PAGES_MAX;
-    p->group = SIZE_MAX;
+    p->group = p->unnest = SIZE_MAX;
     if (p->file == NULL)
         return hac_fail(err, HAC_INVALID, "the file's footer was not read");
     hac_status status = find_groups(&source->query->source.options, p, err);
@@ -174,6 +184,8 @@ static hac_status begin_parquet(hac_source *source, uint64_t first, uint64_t end
     p->row = p->first_row + (first < end ? first : end);
     p->end = p->first_row + end;
     p->group = SIZE_MAX;
+    if (p->pending && p->unnest != SIZE_MAX)
+        p->readers[p->unnest].group = SIZE_MAX; /* it may be inside a row */
     p->pending = false;
     p->n_answered = p->answers_given = 0;
     p->wanted = NULL;
@@ -652,10 +664,92 @@ static hac_status read_unit(hac_source *source, hac_error *err)
     return HAC_OK;
 }
 
+/* ---- lists that make rows ---- */
+
+/* Reads the next unit; the lists are left for later. */
+static hac_status read_listed_unit(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->state;
+    hac_status status = next_unit(source, HAC_BATCH_ROWS, err);
+    if (status != HAC_OK)
+        return status;
+    p->n_selected = p->n;
+    p->unnested = 0;
+    for (size_t i = 0; i < source->n_columns && status == HAC_OK; i++) {
+        column_reader *r = &p->readers[i];
+        r->decoded = false;
+        if (i != p->unnest)
+            status = decode(p, r, err);
+        else if (r->column != NULL)
+            status = go_to_unit(p, r, err);
+    }
+    p->row += p->n;
+    p->pending = status == HAC_OK && p->readers[p->unnest].column != NULL; /* else no row has a list */
+    return status;
+}
+
+/* Gives each of the batch's `n` elements the values of its row. */
+static void repeat_values(hac_source_column *column, const column_reader *r, const uint16_t *rows_of,
+                          size_t first, size_t n)
+{
+    size_t size = hac_repr_size(column->repr);
+    const uint8_t *from = (const uint8_t *)r->unit.values + first * size;
+    uint8_t *to = column->values;
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * size, from + rows_of[i] * size, size);
+    for (size_t i = 0; r->marked && i < n; i++)
+        column->states[i] = r->states[first + rows_of[i]];
+    column->marked = r->marked;
+    column->bytes = r->unit.bytes;
+    column->dictionary = r->unit.dictionary;
+}
+
+/* Makes a batch of the next elements of the unit. */
+static hac_status unnest_some(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->state;
+    hac_source_column *column = &source->columns[p->unnest];
+    column_reader *r = &p->readers[p->unnest];
+    hac_column elements = {.values = column->values, .states = column->states};
+    size_t n = 0, rows = 0, first = p->unnested;
+    uint64_t row = p->file->groups[p->group].first_row + p->unit + first;
+    hac_status status = hac_parquet_column_unnest(r->column, p->n - first, &elements, p->rows_of, &n, &rows,
+                                                  &column->marked, err);
+    if (status != HAC_OK)
+        return status;
+    column->bytes = elements.bytes;
+    for (size_t i = 0; i < source->n_columns; i++)
+        if (i != p->unnest)
+            repeat_values(&source->columns[i], &p->readers[i], p->rows_of, first, n);
+    for (size_t i = 0; i < n; i++)
+        source->starts[i] = row + p->rows_of[i];
+    source->rows = n;
+    p->unnested += rows;
+    r->at = p->unit + p->unnested;
+    p->pending = p->unnested < p->n;
+    return HAC_OK;
+}
+
+static hac_status next_unnested(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->state;
+    hac_status status = HAC_OK;
+    source->filtered = false;
+    while (status == HAC_OK && source->rows == 0) {
+        if (!p->pending)
+            status = read_listed_unit(source, err);
+        if (status == HAC_OK && p->pending)
+            status = unnest_some(source, err);
+    }
+    return status;
+}
+
 static hac_status next_parquet(hac_source *source, hac_error *err)
 {
     parquet_source *p = source->state;
     bool full = false;
+    if (p->unnest != SIZE_MAX)
+        return next_unnested(source, err);
     hac_status status = HAC_OK;
     p->unknown = false;
     for (size_t i = 0; i < source->n_columns; i++)

@@ -61,6 +61,11 @@ typedef struct parquet_source {
     const uint64_t *wanted; /* hac_source_want; NULL: all rows */
     size_t n_wanted;
 
+    /* The column whose lists make the rows (HAC_LIST_UNNEST); SIZE_MAX: none. Its element i belongs to row
+     * `unnested` + rows_of[i] of the unit, which is `pending` while it has rows left. */
+    size_t unnest, unnested;
+    uint16_t rows_of[HAC_BATCH_ROWS];
+
     uint64_t unit; /* first row of the unit in the group */
     size_t n;      /* rows of the unit */
     uint16_t selection[HAC_BATCH_ROWS + 3];

@@ -71,6 +71,8 @@ static hac_status make_columns(hac_source *source, hac_error *err)
         source->columns[i] = (hac_source_column){.type = field->type,
                                                  .repr = hac_repr_of(field->type),
                                                  .inferred = field->inferred,
+                                                 .part = field->part,
+                                                 .argument = field->argument,
                                                  .name = field->name,
                                                  .name_bytes = strlen(field->name),
                                                  .place = query->positions[i]};
@@ -287,7 +289,7 @@ hac_status hac_source_set_cut(hac_source *source, const hac_source_cut *cut, hac
 
 uint64_t *hac_source_numbers(hac_source *source)
 {
-    return source->format->want != NULL ? source->starts : NULL;
+    return source->format->want != NULL && !source->repeats ? source->starts : NULL;
 }
 
 void hac_source_want(hac_source *source, const uint64_t *numbers, size_t n)

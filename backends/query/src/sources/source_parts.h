@@ -18,6 +18,8 @@ typedef struct hac_source_column {
     uint8_t *states;      /* HAC_BATCH_ROWS */
     hac_string_ref *refs; /* text formats; for string columns of all formats, the values */
     bool inferred;        /* hac_field.inferred */
+    uint8_t part;         /* hac_field.part */
+    const char *argument; /* hac_field.argument */
     bool marked;          /* some state is not HAC_ROW_OK */
     bool missing;         /* this batch has no values of the column (hac_source_reads) */
     const uint8_t *bytes; /* strings: base of the refs */
@@ -81,6 +83,7 @@ struct hac_source {
     uint64_t data_start; /* text: behind the byte order mark and the header */
     uint64_t next, end;  /* binary formats: bytes not read yet; table: rows */
     bool filtered;       /* hac_source_filtered */
+    bool repeats;        /* several rows may have the same number, that of a row of the file */
     void *state;         /* of the format */
 };
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a description of a source (hac_described_column) says that a column has lists or maps. Clients that do
+ * not know of them see a column of strings: what is added stands behind the end of the name, if there is room.
+ */
+#ifndef EXPR_DESCRIBED_NESTED_H
+#define EXPR_DESCRIBED_NESTED_H
+
+#include <string.h>
+
+#include "base/query_layout.h"
+#include "expr/nested.h"
+
+/* Another flag of hac_described_column. */
+enum { HAC_DESCRIBED_NESTED = 4, HAC_DESCRIBED_NESTED_BYTES = 7 };
+
+static inline char *hac_described_nested_at(hac_described_column *c)
+{
+    return c->name + sizeof c->name - HAC_DESCRIBED_NESTED_BYTES;
+}
+
+static inline void hac_described_nested_put(hac_nested nested, hac_described_column *ret)
+{
+    const char bytes[] = {(char)nested.kind,          (char)nested.key.kind,
+                          (char)nested.key.precision, (char)nested.key.scale,
+                          (char)nested.element.kind,  (char)nested.element.precision,
+                          (char)nested.element.scale};
+    ret->flags &= (uint8_t)~HAC_DESCRIBED_NESTED;
+    if (nested.kind == HAC_NESTED_NONE || strlen(ret->name) + sizeof bytes >= sizeof ret->name)
+        return;
+    memcpy(hac_described_nested_at(ret), bytes, sizeof bytes);
+    ret->flags |= HAC_DESCRIBED_NESTED;
+}
+
+/* HAC_NESTED_NONE also for types that do not exist: the description need not be trusted. */
+static inline hac_nested hac_described_nested(const hac_described_column *c)
+{
+    const uint8_t *at = (const uint8_t *)c->name + sizeof c->name - HAC_DESCRIBED_NESTED_BYTES;
+    hac_nested ret = {at[0], {at[1], at[2], at[3]}, {at[4], at[5], at[6]}};
+    bool valid =
+        (c->flags & HAC_DESCRIBED_NESTED) != 0 && c->kind == HAC_KIND_STRING &&
+        strnlen(c->name, sizeof c->name) + HAC_DESCRIBED_NESTED_BYTES < sizeof c->name &&
+        hac_value_type_valid(ret.element) &&
+        (ret.kind == HAC_NESTED_LIST || (ret.kind == HAC_NESTED_MAP && hac_value_type_valid(ret.key)));
+    return valid ? ret : (hac_nested){0};
+}
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value_text.h"
+#include "syntax/types.h"
+
+#define fail(checker, node, ...)                                                                             \
+    ((checker)->parser->status =                                                                             \
+         hac_expr_fail((node)->source, (node)->at, (checker)->parser->err, __VA_ARGS__),                     \
+     (void *)NULL)
+
+/* The names that other systems have for a part are names of ours. */
+static const struct {
+    const char *name;
+    uint8_t part; /* hac_list_part */
+    bool only;    /* no other function has the name */
+} names[] = {
+    {"[]", HAC_LIST_ELEMENT, true},
+    {"array_contains", HAC_LIST_CONTAINS, true},
+    {"array_has", HAC_LIST_CONTAINS, true},
+    {"array_length", HAC_LIST_LENGTH, true},
+    {"cardinality", HAC_LIST_LENGTH, true},
+    {"contains", HAC_LIST_CONTAINS, false},
+    {"element_at", HAC_LIST_ELEMENT, true},
+    {"len", HAC_LIST_LENGTH, false},
+    {"length", HAC_LIST_LENGTH, false},
+    {"list_contains", HAC_LIST_CONTAINS, true},
+    {"list_extract", HAC_LIST_ELEMENT, true},
+    {"list_has", HAC_LIST_CONTAINS, true},
+    {"map_contains", HAC_LIST_CONTAINS, true},
+    {"unnest", HAC_LIST_UNNEST, true},
+};
+enum { N_NAMES = sizeof names / sizeof *names };
+
+static int find_name(const char *name)
+{
+    for (int i = 0; i < N_NAMES; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+bool hac_part_is_named(const char *name)
+{
+    return find_name(name) >= 0;
+}
+
+/* ---- the argument ---- */
+
+static bool copy_text(const hac_node *node, char ret[HAC_LIST_ARGUMENT_MAX])
+{
+    const hac_literal *literal = &node->literal;
+    if (literal->n_bytes >= HAC_LIST_ARGUMENT_MAX || memchr(literal->bytes, '\0', literal->n_bytes) != NULL)
+        return false;
+    if (literal->n_bytes > 0)
+        memcpy(ret, literal->bytes, literal->n_bytes);
+    return true;
+}
+
+static bool print_number(const hac_node *node, char *ret)
+{
+    if (!hac_is_number(node->type))
+        return false;
+    if (hac_kind_is_float(node->type.kind))
+        (void)hac_print_f64(node->literal.real, ret);
+    else
+        (void)hac_print_decimal(node->literal.integer, node->type.scale, ret);
+    return true;
+}
+
+/* A literal, or text that is a date or a timestamp. */
+static bool print_time(const hac_node *node, hac_value_type type, char ret[HAC_LIST_ARGUMENT_MAX])
+{
+    int32_t days;
+    int64_t microseconds;
+    const hac_literal *literal = &node->literal;
+    bool date = type.kind == HAC_KIND_DATE;
+    if (node->type.kind == type.kind)
+        return (date ? hac_print_date((int32_t)literal->integer, ret)
+                     : hac_print_timestamp((int64_t)literal->integer, ret)) > 0;
+    if (!hac_node_is_text(node))
+        return false;
+    return (date ? hac_parse_date(literal->bytes, literal->n_bytes, &days)
+                 : hac_parse_timestamp(literal->bytes, literal->n_bytes, &microseconds)) == HAC_TEXT_OK &&
+           copy_text(node, ret);
+}
+
+/* The constant as text of that type, in `ret`, which is zero. False: it is of another type, or too long. */
+static bool print_argument(const hac_node *node, hac_value_type type, char ret[HAC_LIST_ARGUMENT_MAX])
+{
+    switch (hac_kinds[type.kind].class) {
+    case HAC_CLASS_BOOL:
+        strcpy(ret, node->literal.integer != 0 ? "true" : "false");
+        return node->type.kind == HAC_KIND_BOOL;
+    case HAC_CLASS_TEXT:
+        return hac_kind_is_text(node->type.kind) && copy_text(node, ret);
+    case HAC_CLASS_TIME:
+        return print_time(node, type, ret);
+    default:
+        return print_number(node, ret);
+    }
+}
+
+static bool take_number(hac_checker *c, const hac_node *node, char ret[HAC_LIST_ARGUMENT_MAX])
+{
+    __int128 number = node->literal.integer;
+    if (!hac_kind_is_integer(node->type.kind) || number < -HAC_LIST_LAST_MAX || number > INT64_MAX)
+        return fail(c, node, "an element's number is an integer: 1 is the first, -1 the last, down to %d",
+                    -HAC_LIST_LAST_MAX) != NULL;
+    (void)hac_print_i64((int64_t)number, ret);
+    return true;
+}
+
+static bool take_argument(hac_checker *c, const hac_node *call, hac_nested nested, hac_field *part)
+{
+    const hac_node *node = call->args[1];
+    char of[HAC_NESTED_NAME_MAX], type[HAC_VALUE_TYPE_NAME_MAX];
+    bool map = nested.kind == HAC_NESTED_MAP;
+    if (!hac_node_is_literal(node) || node->literal.null)
+        return fail(c, node, "expected a constant: parts of lists are read from the file, row by row") !=
+               NULL;
+    if (part->part == HAC_LIST_ELEMENT && !map)
+        return take_number(c, node, part->argument);
+    if (print_argument(node, map ? nested.key : nested.element, part->argument))
+        return true;
+    return fail(c, node, "'%s' is %s: expected a constant of type %s, up to %d bytes long", part->name,
+                hac_nested_name(nested, of), hac_value_type_name(map ? nested.key : nested.element, type),
+                HAC_LIST_ARGUMENT_MAX - 1) != NULL;
+}
+
+/* ---- the part ---- */
+
+/* The index of the part among those that the query reads; -1: failed. */
+static int add_part(hac_checker *c, const hac_node *call, const hac_field *part)
+{
+    hac_schema *parts = c->parts;
+    for (size_t i = 0; i < parts->n_fields; i++) {
+        const hac_field *other = &parts->fields[i];
+        bool column = strcmp(other->name, part->name) == 0;
+        if (column && other->part == part->part && strcmp(other->argument, part->argument) == 0)
+            return (int)i;
+        if (!column && other->part == HAC_LIST_UNNEST && part->part == HAC_LIST_UNNEST) {
+            (void)fail(c, call, "a query unnests one column, and '%s' is unnested already", other->name);
+            return -1;
+        }
+    }
+    hac_field *fields = parts->n_fields < HAC_COLUMNS_MAX
+                            ? realloc(parts->fields, (parts->n_fields + 1) * sizeof *fields)
+                            : NULL;
+    if (fields == NULL) {
+        c->parser->status = parts->n_fields < HAC_COLUMNS_MAX ? hac_fail_no_memory(c->parser->err) : HAC_OK;
+        if (c->parser->status == HAC_OK)
+            (void)fail(c, call, "the query reads more than %d parts of lists", HAC_COLUMNS_MAX);
+        return -1;
+    }
+    parts->fields = fields;
+    parts->fields[parts->n_fields] = *part;
+    return (int)parts->n_fields++;
+}
+
+static hac_node *part_node(hac_checker *c, const hac_node *call, const hac_field *part)
+{
+    int index = add_part(c, call, part);
+    hac_node *node = index < 0 ? NULL : hac_node_new(c->parser, HAC_NODE_COLUMN, call->source, call->at);
+    if (node == NULL)
+        return NULL;
+    node->name = ""; /* its text, in the place of a name */
+    node->type = part->type;
+    node->column = (int)c->schema->n_fields + index;
+    return node;
+}
+
+static hac_value_type type_of(hac_list_part part, hac_nested nested)
+{
+    if (part == HAC_LIST_LENGTH)
+        return (hac_value_type){.kind = HAC_KIND_I64};
+    return part == HAC_LIST_CONTAINS ? (hac_value_type){.kind = HAC_KIND_BOOL} : nested.element;
+}
+
+hac_node *hac_part_of(hac_checker *c, const hac_node *call)
+{
+    int name = find_name(call->name);
+    const hac_node *column = call->n_args > 0 ? call->args[0] : NULL;
+    hac_list_part part = (hac_list_part)names[name].part;
+    bool takes_two = part == HAC_LIST_CONTAINS || part == HAC_LIST_ELEMENT, subscript = call->name[0] == '[';
+    const hac_field *field =
+        column != NULL && column->kind == HAC_NODE_COLUMN && (size_t)column->column < c->schema->n_fields
+            ? &c->schema->fields[column->column]
+            : NULL;
+    bool nested = field != NULL && field->nested.kind != HAC_NESTED_NONE && c->parts != NULL;
+    if (!nested && !names[name].only)
+        return NULL;
+    if (!nested)
+        return fail(c, call, "%s takes a column with lists or maps, as Parquet files have them",
+                    subscript ? "[ ]" : call->name);
+    if (call->n_args != 1 + (size_t)takes_two)
+        return fail(c, call, "%s(list%s) takes %d argument%s", call->name, takes_two ? ", constant" : "",
+                    1 + takes_two, takes_two ? "s" : "");
+    if (part == HAC_LIST_UNNEST && field->nested.kind == HAC_NESTED_MAP)
+        return fail(c, call, "'%s' has maps, and unnest takes lists", field->name);
+    hac_field of = {.type = type_of(part, field->nested), .part = (uint8_t)part};
+    strcpy(of.name, field->name);
+    if (takes_two && !take_argument(c, call, field->nested, &of))
+        return NULL;
+    return part_node(c, call, &of);
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Queries of Parquet columns with lists and maps: whole, by their parts, and unnested. The oracle is DuckDB."""
+import json
+import random
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracle"))
+import duck  # noqa: E402
+from duck import duckdb  # noqa: E402
+from machine import ONE_DEVICE, SharedMachineTest, main  # noqa: E402
+
+try:
+    import pyarrow
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
+WORDS = ("", "a", "b", "Zoë", 'quo"te', "com,ma", "line\nfeed")
+
+
+def some(rng, draw, longest):
+    if rng.random() < 0.15:
+        return None
+    n = longest if rng.random() < 0.01 else rng.randint(0, 4)
+    return [None if rng.random() < 0.15 else draw() for _ in range(n)]
+
+
+def table(rows, seed, longest=40):
+    rng = random.Random(seed)
+    draws = {"i": (pyarrow.int32(), lambda: rng.randint(-3, 3)), "s": (pyarrow.string(), lambda: rng.choice(WORDS)),
+             "f": (pyarrow.float64(), lambda: rng.choice((0.5, -1.25, 3.0)))}
+    columns = {name: pyarrow.array([some(rng, draw, longest) for _ in range(rows)], pyarrow.list_(kind))
+               for name, (kind, draw) in draws.items()}
+    keys = ("x", "y", "z")
+    columns["m"] = pyarrow.array([None if rng.random() < 0.2 else [(k, rng.choice((None, 1, 2))) for k in keys if rng.random() < 0.5]
+                                  for _ in range(rows)], pyarrow.map_(pyarrow.string(), pyarrow.int64()))
+    columns["st"] = pyarrow.array([None if rng.random() < 0.1 else {"t": some(rng, lambda: rng.randint(0, 9), 3)}
+                                   for _ in range(rows)], pyarrow.struct([("t", pyarrow.list_(pyarrow.int64()))]))
+    columns["deep"] = pyarrow.array([[[1, 2], [3]]] * rows)
+    return pyarrow.table({"id": pyarrow.array(range(rows), pyarrow.int64()), **columns})
+
+
+def shown(value):
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@unittest.skipIf(pyarrow is None or duckdb is None, duck.WHY_NOT)
+class Nested(SharedMachineTest):
+    profile = ONE_DEVICE
+
+    def write(self, name, data, **options):
+        pyarrow.parquet.write_table(data, self.m.path(name), **options)
+        return name
+
+    def query(self, sql):
+        """The rows of a query: header, then rows of texts."""
+        return duck.read_csv(self.m.good("--quiet", "query", sql).decode())
+
+    def same(self, mine, theirs):
+        """Both give the same rows, in any order."""
+        found = self.query(mine)[1:]
+        wanted = duckdb.sql(theirs.replace("FROM '", f"FROM '{self.m.path('')}/")).fetchall()
+
+        self.assertEqual(sorted(tuple("" if v is None else v for v in row) for row in found),
+                         sorted(tuple(map(shown, row)) for row in wanted), mine)
+
+    def test_whole(self):
+        """`*` has all columns but those that are too deep, which are named; lists are JSON."""
+        data = table(300, 1)
+        self.write("t.parquet", data, row_group_size=70, data_page_size=100, write_batch_size=10)
+        done = self.m.run("query", "SELECT * FROM 't.parquet'")
+        self.assertEqual(done.code, 0, done.err)
+        self.assertIn("1 column is of lists in lists or of an unknown type, and not in the result: deep", done.err)
+        rows = duck.read_csv(done.out.decode())
+        self.assertEqual(rows[0], ("id", "i", "s", "f", "m", "st.t"))
+        for row, line in zip(data.to_pylist(), rows[1:], strict=True):
+            found = [None if cell is None else json.loads(cell) for cell in line]
+            struct = row["st"]
+            self.assertEqual(found, [row["id"], row["i"], row["s"], row["f"], None if row["m"] is None else dict(row["m"]),
+                                     None if struct is None else struct["t"]])
+        self.m.bad(2, "query", "SELECT deep FROM 't.parquet'", says="column 'deep' cannot be read: it has lists in lists")
+
+    def test_parts(self):
+        for seed, options in enumerate(({"row_group_size": 40}, {"data_page_version": "2.0", "use_dictionary": False},
+                                        {"data_page_size": 64, "write_batch_size": 3})):
+            self.write("t.parquet", table(700, seed), **options)
+            for parts in ("len(i), len(s), cardinality(m)", "i[1], i[2], i[-1], i[-3], i[0], i[99]", "s[1], s[-2], f[1], f[-1]",
+                          "contains(i, 2), contains(f, 0.5), list_contains(i, 1)", "m['x'], m['none'], m['y']",
+                          'len("st.t"), "st.t"[1]'):
+                theirs = parts.replace('"st.t"', "st.t")
+                self.same(f"SELECT id, {parts} FROM 't.parquet'", f"SELECT id, {theirs} FROM 't.parquet'")
+            self.same("SELECT id, contains(s, 'a') AS a, contains(s, '') AS e, contains(s, 'Zoë') AS z FROM 't.parquet'",
+                      "SELECT id, list_contains(s, 'a'), list_contains(s, ''), list_contains(s, 'Zoë') FROM 't.parquet'")
+            for sql in ("SELECT sum(i[1]) AS s, max(i[-1] * 2) AS m, count(s[1]) AS c, sum(len(f)) AS l FROM 't.parquet'",
+                        "SELECT s[1] AS w, count(*) AS c, sum(m['x']) AS x FROM 't.parquet' GROUP BY s[1]",
+                        "SELECT id FROM 't.parquet' WHERE len(i) > 2 AND contains(i, 3) AND id > 100",
+                        "SELECT id, i[1] AS a FROM 't.parquet' WHERE i[1] > 0 ORDER BY a DESC, id LIMIT 7"):
+                self.same(sql, sql)
+
+    def test_unnest(self):
+        for seed, options in enumerate(({"row_group_size": 64}, {"data_page_version": "2.0"}, {"data_page_size": 64})):
+            self.write("t.parquet", table(1500, seed, longest=3000), **options)
+            self.same("SELECT unnest(s) AS t, count(*) AS c FROM 't.parquet' GROUP BY t",
+                      "SELECT t, count(*) FROM (SELECT unnest(s) AS t FROM 't.parquet') GROUP BY t")
+            self.same("SELECT id, unnest(i) AS v, s[1] AS w, len(f) AS n FROM 't.parquet' WHERE v > 1 AND id < 700",
+                      "SELECT * FROM (SELECT id, unnest(i) AS v, s[1], len(f) FROM 't.parquet' WHERE id < 700) WHERE v > 1")
+            self.same("SELECT sum(unnest(i)) AS s, count(unnest(i)) AS c, max(id) AS m FROM 't.parquet'",
+                      "SELECT sum(v), count(v), max(id) FROM (SELECT id, unnest(i) AS v FROM 't.parquet')")
+            self.same("SELECT id, unnest(i) AS v FROM 't.parquet' ORDER BY id DESC, v LIMIT 9",
+                      "SELECT id, unnest(i) AS v FROM 't.parquet' ORDER BY id DESC, v LIMIT 9")
+            rows = self.query("SELECT unnest(f) AS v, id FROM 't.parquet' LIMIT 10")
+            self.assertEqual(len(rows), 11)
+
+    def test_several_files(self):
+        """Lists of i32 and of i64 are lists of i64; a column of nulls has no lists; a column of text is no list."""
+        self.write("a.parquet", pyarrow.table({"l": pyarrow.array([[1, 2], None], pyarrow.list_(pyarrow.int32()))}))
+        self.write("b.parquet", pyarrow.table({"l": pyarrow.array([[1 << 40]], pyarrow.list_(pyarrow.int64()))}))
+        self.write("c.parquet", pyarrow.table({"l": pyarrow.array([None, None], pyarrow.null())}))
+        self.write("d.parquet", pyarrow.table({"l": ["text"]}))
+
+        def ask(files, *query):
+            return self.m.good("--quiet", "parquet", "query", *files, *query)
+        self.assertEqual(ask(["a.parquet", "b.parquet", "c.parquet"], "--select", "sum(l[1]) as s, sum(len(l)) as n"),
+                         f"s,n\n{(1 << 40) + 1},3\n".encode())
+        self.assertEqual(ask(["a.parquet", "b.parquet", "c.parquet"], "--select", "sum(unnest(l)) as s, count(*) as n"),
+                         f"s,n\n{(1 << 40) + 3},3\n".encode())
+        self.assertEqual(ask(["a.parquet", "b.parquet"], "--select", "contains(l, 1099511627776) as c"), b"c\nfalse\n\ntrue\n")
+        self.assertEqual(ask(["b.parquet", "d.parquet"], "--select", "l"), b"l\n[1099511627776]\ntext\n")
+        self.m.bad(2, "parquet", "query", "b.parquet", "d.parquet", "--select", "l[1]", says="[ ] takes a column with lists")
+
+    def test_refused(self):
+        self.write("t.parquet", table(5, 1))
+        for sql, says in (("i[id]", "expected a constant"), ("i['a']", "an element's number is an integer"), ("len(id)", ""),
+                          ("unnest(id)", "unnest takes a column with lists or maps"), ("contains(i, 'a')", "'i' is list(i32)"),
+                          ("m[1]", "'m' is map(string,i64)"), ("unnest(m)", "'m' has maps, and unnest takes lists"),
+                          ("unnest(i), unnest(s)", "a query unnests one column"), ("i[1:2]", "']'"), ("i[-9999]", "down to -1024"),
+                          ("unnest(i, 1)", "takes 1 argument"), ("id[1]", "[ ] takes a column with lists or maps")):
+            self.m.bad(2, "query", f"SELECT {sql} FROM 't.parquet'", says=says)
+        self.m.bad(2, "query", "SELECT * FROM unnest(x)", says="write SELECT unnest(x) FROM")
+        Path(self.m.path("t.csv")).write_text("a\n1\n", encoding="utf-8")
+        self.m.bad(2, "query", "SELECT unnest(a) FROM 't.csv'", says="as Parquet files have them")
+
+    def test_describe(self):
+        self.write("t.parquet", table(50, 1))
+        rows = duck.read_csv(self.m.good("--quiet", "describe", "t.parquet").decode())
+        self.assertEqual({row[0]: row[1] for row in rows[1:]},
+                         {"id": "i64", "i": "list(i32)", "s": "list(string)", "f": "list(f64)", "m": "map(string,i64)",
+                          "st.t": "list(i64)", "deep": None})
+
+
+if __name__ == "__main__":
+    main()
