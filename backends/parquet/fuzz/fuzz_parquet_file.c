@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole Parquet file in memory: reads all its columns in batches of 1024 rows, and again in random steps:
- * skipped rows, selections, codes, and the parts of lists. Oracle in addition to the sanitizers: both readings are the same, a
- * failure has a message, strings lie in the column's memory. */
+ * skipped rows, selections, codes, and the parts of lists. Oracle in addition to the sanitizers: both
+ * readings are the same, a failure has a message, strings lie in the column's memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +157,8 @@ static void read_leaf(const hac_parquet_file *file, size_t leaf, const hac_parqu
     hac_parquet_column_free(w.column);
 }
 
-/* Unnests the first rows of a row group: elements belong to rows in ascending order, without end only if there
- * are as many as claimed. */
+/* Unnests the first rows of a row group: elements belong to rows in ascending order, without end only if
+ * there are as many as claimed. */
 static void unnest_group(hac_parquet_column *column, uint64_t rows, uint64_t *random)
 {
     static uint16_t rows_of[HAC_BATCH_ROWS];

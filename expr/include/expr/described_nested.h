@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a description of a source (hac_described_column) says that a column has lists or maps. Clients that do
- * not know of them see a column of strings: what is added stands behind the end of the name, if there is room.
+ * not know of them see a column of strings: what is added stands behind the end of the name, if there is
+ * room.
  */
 #ifndef EXPR_DESCRIBED_NESTED_H
 #define EXPR_DESCRIBED_NESTED_H

@@ -13,8 +13,8 @@ typedef struct hac_checker {
     /* Of columns that are read as strings, the types of their values: a name stands for the cast to the type.
      * NULL: names stand for columns as they are read. */
     const hac_value_type *value_types;
-    /* Parts of lists, to which the checker adds: with room for HAC_COLUMNS_MAX. They are columns behind those of
-     * the schema. NULL: parts cannot be read. */
+    /* Parts of lists, to which the checker adds: with room for HAC_COLUMNS_MAX. They are columns behind
+     * those of the schema. NULL: parts cannot be read. */
     hac_schema *parts;
     const hac_item *scope; /* checked columns that names stand for, in place of the schema's; NULL: none */
     size_t n_scope;

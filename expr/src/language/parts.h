@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that read a part of a column with lists or maps: len(x), contains(x, a), x[1], unnest(x). The part is a
- * column of its own, whose values the source's reader takes out of the lists. */
+/* Calls that read a part of a column with lists or maps: len(x), contains(x, a), x[1], unnest(x). The part
+ * is a column of its own, whose values the source's reader takes out of the lists. */
 #ifndef EXPR_PARTS_H
 #define EXPR_PARTS_H
 

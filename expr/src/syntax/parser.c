@@ -149,7 +149,7 @@ static hac_node *subscript(hac_parser *p, size_t at, hac_node *value)
     hac_node *index = hac_parser_advance(p) ? parse(p, OR) : NULL;
     if (index == NULL || !hac_parser_expect_symbol(p, "]", "']'; one element is taken, counted from 1"))
         return NULL;
-    return call(p, "[]", at, value, index);
+    return hac_call(p, "[]", at, value, index);
 }
 
 /* value::type, value[index], value at time zone 'name', any number of times */

@@ -6,8 +6,8 @@
  * strings, as many pages as a batch spans, up to four times the limit of one page.
  *
  * Values have the form that expressions use (expr/column.h): widened to their representation, with one state
- * a row. A column of lists or maps has JSON text, or what hac_parquet_leaf_as says of a part; it has no codes.
- * Of the text of a batch there may be up to four times the limit of one page.
+ * a row. A column of lists or maps has JSON text, or what hac_parquet_leaf_as says of a part; it has no
+ * codes. Of the text of a batch there may be up to four times the limit of one page.
  */
 #ifndef PARQUET_COLUMN_H
 #define PARQUET_COLUMN_H
@@ -72,8 +72,8 @@ HAC_MUST_USE hac_status hac_parquet_column_read(hac_parquet_column *column, size
 /*
  * Reads the elements of the next rows of a column that was made for HAC_LIST_UNNEST, one after the other: up
  * to HAC_BATCH_ROWS, and those of at most `rows` rows. Element i belongs to row ret_rows_of[i], counted from
- * the first row; *ret_rows is the number of rows that are complete, and the next call goes on in the row behind
- * them. ret->values and ret->states are the caller's arrays; strings are as above.
+ * the first row; *ret_rows is the number of rows that are complete, and the next call goes on in the row
+ * behind them. ret->values and ret->states are the caller's arrays; strings are as above.
  */
 HAC_MUST_USE hac_status hac_parquet_column_unnest(hac_parquet_column *column, size_t rows, hac_column *ret,
                                                   uint16_t *ret_rows_of, size_t *ret_elements,

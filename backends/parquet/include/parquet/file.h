@@ -7,8 +7,8 @@
  *
  * Columns are the *leaves* of the schema, in its order. A leaf's name is its path joined by dots. A leaf in
  * one list is a column with a list in each row. The groups that the format needs to write a list are left out
- * of its name: `tags` stands for tags.list.element. The keys and values of a map of such leaves are one column,
- * with the map's name. Leaves in lists of lists are named with the reason why they cannot be read.
+ * of its name: `tags` stands for tags.list.element. The keys and values of a map of such leaves are one
+ * column, with the map's name. Leaves in lists of lists are named with the reason why they cannot be read.
  */
 #ifndef PARQUET_FILE_H
 #define PARQUET_FILE_H
@@ -157,10 +157,10 @@ HAC_MUST_USE hac_status hac_parquet_open(const hac_parquet_place *place, const h
                                          hac_parquet_file **ret, hac_error *err);
 void hac_parquet_close(hac_parquet_file *file);
 
-/* The leaf with values of another type, or a part of its lists (`argument` is borrowed): the part's own type, or
- * for HAC_LIST_ELEMENT and HAC_LIST_UNNEST one that holds all elements. A whole column may be read as one that holds all values of its own (hac_value_type_holds), of
- * any type if it has only nulls, of i64 if it has timestamps in nanoseconds (nanoseconds since 1970). False:
- * its values cannot be read so. */
+/* The leaf with values of another type, or a part of its lists (`argument` is borrowed): the part's own
+ * type, or for HAC_LIST_ELEMENT and HAC_LIST_UNNEST one that holds all elements. A whole column may be read
+ * as one that holds all values of its own (hac_value_type_holds), of any type if it has only nulls, of i64
+ * if it has timestamps in nanoseconds (nanoseconds since 1970). False: its values cannot be read so. */
 bool hac_parquet_leaf_as(const hac_parquet_leaf *leaf, hac_value_type type, hac_list_part part,
                          const char *argument, hac_parquet_leaf *ret);
 

@@ -56,9 +56,8 @@ typedef struct hac_parquet_element {
 /* Reads an element; may set t->broken. */
 void hac_parquet_element_read(hac_thrift *t, hac_parquet_element *ret);
 
-/* Sets leaf->type, nested (as a list), conversion, logical and why from the element; the caller has set the other
- * fields. The
- * element may be invalid: then `why` is set. False: no memory, or the arena's limit. */
+/* Sets leaf->type, nested (as a list), conversion, logical and why from the element; the caller has set the
+ * other fields. The element may be invalid: then `why` is set. False: no memory, or the arena's limit. */
 bool hac_parquet_element_type(const hac_parquet_element *element, hac_parquet_leaf *leaf, hac_arena *arena);
 
 /* Whether the writer's order of such values, the order of the type, is also hac's order. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The argument of a part of a list: a value to compare with, which is text until the type of the file's column
- * is known. */
+/* The argument of a part of a list: a value to compare with, which is text until the type of the file's
+ * column is known. */
 #ifndef PARQUET_LIST_ARGUMENT_H
 #define PARQUET_LIST_ARGUMENT_H
 

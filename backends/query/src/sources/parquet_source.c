@@ -7,8 +7,8 @@
  * of several units form a batch. A row for which a conjunct fails is kept: the query's own filter reports the
  * error. A cut (hac_source_set_cut) is one more conjunct, which changes between batches.
  *
- * With a column that is unnested, a unit's rows are repeated for the elements of their lists. The filter, which
- * may read the elements, then only spares row groups and pages; the query applies it to the batches.
+ * With a column that is unnested, a unit's rows are repeated for the elements of their lists. The filter,
+ * which may read the elements, then only spares row groups and pages; the query applies it to the batches.
  */
 #include <stdlib.h>
 #include <string.h>
