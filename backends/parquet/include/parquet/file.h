@@ -74,26 +74,26 @@ typedef struct hac_parquet_slice {
     uint32_t bytes;
 } hac_parquet_slice;
 
+/* Ordered by size: footers may have millions of leaves. */
 typedef struct hac_parquet_leaf {
     const char *name;     /* zero-terminated; zero bytes of the name in the file are shown as '?' */
-    bool made;            /* the file has no name, or one that repeats (expr/column_names.h) */
-    uint8_t physical;     /* hac_parquet_physical */
+    const char *argument; /* of `part`, borrowed; NULL: it has none */
+    const char *logical;  /* its annotation, for people: "TIMESTAMP(MILLIS)"; NULL: none */
+    const char *why;      /* why the values cannot be read: "it is in a list of lists"; NULL: they can */
     uint32_t type_length; /* FIXED */
-    uint8_t max_definition, max_repetition;
-    hac_value_type type; /* type of its values; HAC_KIND_NONE: they cannot be read */
+    hac_value_type type;  /* type of its values; HAC_KIND_NONE: they cannot be read */
     /* A list or a map in each row; its type is string. A map is read with the leaf behind it, its values. */
     hac_nested nested;
     uint8_t list_definition; /* nested: the definition level from which on there is an element */
-    bool map_values;         /* the values of the map before it, with which they are read */
     uint8_t part;            /* hac_list_part, of what hac_parquet_leaf_as returns */
-    const char *argument;    /* of the part, borrowed; NULL: it has none */
-    uint8_t conversion;      /* hac_parquet_conversion */
-    uint8_t order;           /* hac_parquet_order */
-    uint8_t small_bits;      /* 8, 16: stored as unsigned integers of so many bits; 0: as something else */
-    bool only_nulls;         /* annotated UNKNOWN: whatever type it is read as, its values are null */
-    const char *logical;     /* its annotation, for people: "TIMESTAMP(MILLIS)"; NULL: none */
-    /* why the values cannot be read: "it is repeated (a list or a map)"; NULL: they can */
-    const char *why;
+    uint8_t physical;        /* hac_parquet_physical */
+    uint8_t max_definition, max_repetition;
+    uint8_t conversion;  /* hac_parquet_conversion */
+    uint8_t order;       /* hac_parquet_order */
+    uint8_t small_bits;  /* 8, 16: stored as unsigned integers of so many bits; 0: as something else */
+    bool only_nulls : 1; /* annotated UNKNOWN: whatever type it is read as, its values are null */
+    bool map_values : 1; /* the values of the map before it, with which they are read */
+    bool made : 1;       /* the file has no name, or one that repeats (expr/column_names.h) */
 } hac_parquet_leaf;
 
 /* Statistics of a column chunk or a page. Bounds that cannot be trusted are absent: writer, order of the
