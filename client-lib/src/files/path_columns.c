@@ -15,7 +15,6 @@
 #include "files.h"
 #include "path_columns.h"
 
-HAC_DEFINE_CLEANUP(hac_program *, hac_program_free)
 HAC_DEFINE_CLEANUP(hac_machine_c *, hac_machine_c_free)
 
 /* ---- columns ---- */
