@@ -54,19 +54,17 @@ static hac_status load_profiles(hac_server *server, const hac_daemon_config *con
     return hac_profile_set_load(directories, n, strict, report_profile_problem, server, ret, err);
 }
 
-/* What tells places apart, and the place of hacd itself; ret->proc NULL and 0: nothing does. */
-static hac_status find_places(const hac_daemon_config *config, hac_place_roots *ret, uint64_t *ret_own,
-                              hac_error *err)
+static hac_status find_places(const hac_daemon_config *config, hac_reload_places *ret, hac_error *err)
 {
-    *ret = (hac_place_roots){.proc = NULL};
-    *ret_own = 0;
+    *ret = (hac_reload_places){.own = 0};
     if (config->identity == HAC_IDENTITY_UID)
         return HAC_OK;
-    hac_status status = hac_place_roots_find(ret, err);
-    return status == HAC_OK ? hac_own_place(ret, ret_own, err) : status;
+    hac_status status = hac_place_roots_find(&ret->roots, err);
+    return status == HAC_OK ? hac_own_place(&ret->roots, &ret->own, err) : status;
 }
 
-static hac_status load_config(const hac_server *server, hac_daemon_config *ret, hac_error *err)
+static hac_status load_config(const hac_server *server, hac_daemon_config *ret, hac_reload_places *ret_places,
+                              hac_error *err)
 {
     hac_status status = HAC_NOT_FOUND;
     if (server->options.config_path[0] != '\0')
@@ -75,9 +73,7 @@ static hac_status load_config(const hac_server *server, hac_daemon_config *ret, 
         status = hac_daemon_config_default(ret, err);
     if (status != HAC_OK)
         return status;
-    hac_place_roots roots;
-    uint64_t own = 0;
-    status = find_places(ret, &roots, &own, err);
+    status = find_places(ret, ret_places, err);
     if (status != HAC_OK)
         hac_daemon_config_clear(ret);
     for (size_t i = 0; status == HAC_OK && i < ret->n_warnings; i++)
@@ -96,12 +92,14 @@ static uint64_t descriptors_for_users(uint32_t connections)
     return (all - own - (connections < all / 4 ? connections : all / 4)) / 2;
 }
 
-static void apply_config(hac_server *server)
+/* `places` are those of the configuration. They are not looked up again here: a look that fails would make
+ * all places one. */
+static void apply_config(hac_server *server, const hac_reload_places *places)
 {
     hac_log_set_level(server->config.log_level);
     hac_user *user = NULL;
-    (void)find_places(&server->config, &server->sessions.places, &server->users.own_place,
-                      NULL); /* was checked */
+    server->sessions.places = places->roots;
+    server->users.own_place = places->own;
     server->users.total[HAC_SLOT_MEMORY] = server->config.pool_memory;
     server->users.total[HAC_SLOT_DESCRIPTORS] = descriptors_for_users(server->config.max_connections);
     server->users.total[HAC_SLOT_UNREAD] = server->users.total[HAC_SLOT_DESCRIPTORS];
@@ -127,11 +125,12 @@ static void apply_config(hac_server *server)
 
 hac_status hac_reload_first(hac_server *server, hac_error *err)
 {
-    hac_status status = load_config(server, &server->config, err);
+    hac_reload_places places;
+    hac_status status = load_config(server, &server->config, &places, err);
     if (status == HAC_OK)
         status = load_profiles(server, &server->config, false, &server->profiles, err);
     if (status == HAC_OK)
-        apply_config(server);
+        apply_config(server, &places);
     return status;
 }
 
@@ -380,7 +379,7 @@ static void take_config(hac_server *server)
     server->profiles = reload->profiles;
     reload->profiles = NULL;
     reload->taken = false;
-    apply_config(server);
+    apply_config(server, &reload->places);
 }
 
 static void want_probe(hac_server *server);
@@ -570,10 +569,10 @@ void hac_reload_probe(hac_server *server)
 
 /* ---- a reload ----------------------------------------------------------------------------------------- */
 
-static hac_status read_aside(hac_server *server, hac_daemon_config *ret_config,
+static hac_status read_aside(hac_server *server, hac_daemon_config *ret_config, hac_reload_places *ret_places,
                              hac_profile_set **ret_profiles, hac_error *err)
 {
-    hac_status status = load_config(server, ret_config, err);
+    hac_status status = load_config(server, ret_config, ret_places, err);
     if (status != HAC_OK)
         return status;
     status = load_profiles(server, ret_config, true, ret_profiles, err);
@@ -586,12 +585,13 @@ hac_status hac_reload_begin(hac_server *server, hac_session *session, uint64_t s
 {
     hac_reload *reload = &server->reload;
     hac_daemon_config config;
+    hac_reload_places places;
     hac_profile_set *profiles = NULL;
     hac_error why = HAC_ERROR_NONE;
     if (server->jobs.draining)
         return hac_fail(err, HAC_REFUSED, "hacd is about to leave");
     hac_service_manager_reloading(server->notify);
-    hac_status status = read_aside(server, &config, &profiles, &why);
+    hac_status status = read_aside(server, &config, &places, &profiles, &why);
     if (status != HAC_OK) {
         if (!reload->pending) /* else the probe starts when the running one has ended */
             hac_service_manager_ready(server->notify);
@@ -600,6 +600,7 @@ hac_status hac_reload_begin(hac_server *server, hac_session *session, uint64_t s
     }
     drop_taken(reload);
     reload->config = config;
+    reload->places = places;
     reload->profiles = profiles;
     reload->taken = true;
     reload->again = reload->awaiting;

@@ -25,15 +25,23 @@
 #include "config/profile.h"
 #include "loop/scratch.h"
 #include "resources/device.h"
+#include "sessions/peer_place.h"
 
 struct hac_server;
 struct hac_session;
 
+/* What tells the places of clients apart; roots.proc NULL and own 0: nothing does. */
+typedef struct hac_reload_places {
+    hac_place_roots roots;
+    uint64_t own; /* where hacd runs */
+} hac_reload_places;
+
 typedef struct hac_reload {
     bool pending; /* from the request until the reload is in force or refused */
     bool again;   /* requested again while the probe ran, which may have missed something */
-    bool taken;   /* `config` and `profiles` are valid and wait */
+    bool taken;   /* `config`, `places` and `profiles` are valid and wait */
     hac_daemon_config config;
+    hac_reload_places places;
     hac_profile_set *profiles;
     bool awaiting;            /* the running probe is for this reload */
     uint64_t probed_ns;       /* when the probe started */
