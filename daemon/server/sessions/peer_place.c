@@ -131,10 +131,13 @@ hac_status hac_place_cut(const hac_place_roots *roots, char *path, hac_error *er
 static hac_status read_cgroup(const char *file, char ret[PATH_MAX], hac_error *err)
 {
     char line[PATH_MAX + 8];
+    bool begins = true; /* else it is the rest of a longer line, whose path its process may have chosen */
     hac_autofclose FILE *lines = fopen(file, "re");
     while (lines != NULL && fgets(line, sizeof line, lines) != NULL) {
         char *newline = strchr(line, '\n');
-        if (newline == NULL || strncmp(line, "0::", 3) != 0)
+        bool is_line = begins && newline != NULL;
+        begins = newline != NULL;
+        if (!is_line || strncmp(line, "0::", 3) != 0)
             continue;
         *newline = '\0';
         snprintf(ret, PATH_MAX, "%.*s", PATH_MAX - 1, line + 3);

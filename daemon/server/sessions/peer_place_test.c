@@ -162,6 +162,32 @@ static void test_peer(void **state)
     close(pair[1]);
 }
 
+/* The rest of a line that is longer than a path may be is not a line of its own, wherever it is cut. */
+static void test_overlong_line(void **state)
+{
+    (void)state;
+    char self[16], lines[2 * PATH_MAX];
+    int pair[2];
+    uint64_t ours = 0, place = 0;
+    snprintf(self, sizeof self, "%d", (int)getpid());
+    make_folders(cgroups, "/ours");
+    make_folders(cgroups, "/victim");
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    put_process(self, "0::/ours\n");
+    assert_int_equal(place_of_peer(pair[0], &ours, NULL), HAC_OK);
+    for (int n = PATH_MAX - 16; n < PATH_MAX + 16; n++) {
+        int length = snprintf(lines, sizeof lines, "4:memory:/%0*d0::/victim\n", n, 0);
+        put_process(self, lines);
+        assert_int_equal(place_of_peer(pair[0], &place, NULL), HAC_REFUSED);
+        snprintf(lines + length, sizeof lines - (size_t)length, "0::/ours\n");
+        put_process(self, lines);
+        assert_int_equal(place_of_peer(pair[0], &place, NULL), HAC_OK);
+        assert_true(place == ours);
+    }
+    close(pair[0]);
+    close(pair[1]);
+}
+
 /* A client that hands its connection on and ends: another process, elsewhere, may have its number by now. */
 static void test_ended(void **state)
 {
@@ -206,6 +232,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_delegated, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unseen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_peer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_overlong_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ended, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
