@@ -84,6 +84,7 @@ struct hac_executor {
     bool was_queued;       /* the running task was queued after another one */
     bool overlapped;       /* others were let in beside the running task (fair_share.h) */
     bool goes_beside;      /* its next task was let in beside those of others */
+    bool overtook;         /* … though somebody with less virtual time waits */
     bool hung;             /* killed because it did not answer */
     bool gave_way;         /* killed because its task kept other users waiting */
     bool abandoned;        /* killed because its task's job was given up */

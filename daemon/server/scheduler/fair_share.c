@@ -72,13 +72,15 @@ static bool has_time_slices(const hac_executors *executors, uint32_t device)
     return kind == HAC_KIND_CPU || kind == HAC_KIND_GPU;
 }
 
-/* When a running task of `other` no longer keeps the user from the device. */
+/* When a running task of `other` no longer keeps the user from the device. Brief tasks that were let in
+ * before the user's turn do not make a user with longer ones wait anew, or a stream of them would do so for
+ * ever. */
 static uint64_t held_until(const hac_executor *other, const hac_user *user, bool brief)
 {
     uint64_t waits_since =
         (user->waits >> other->device & 1) != 0 ? user->waits_since_ns[other->device] : hac_now_ns();
     uint64_t since = other->busy_since_ns;
-    if (!other->overlapped && waits_since > since)
+    if (!other->overlapped && (waits_since > since || (other->overtook && !brief)))
         since = waits_since;
     return since + (brief ? BRIEF_WAIT_NS : WAIT_NS);
 }
@@ -100,9 +102,9 @@ static uint64_t free_at(const hac_executors *executors, const hac_user *user, ui
             continue;
         uint64_t until = held_until(other, user, brief);
         at = until > at ? until : at;
-        beside++;
+        beside += !other->overtook;
     }
-    if (beside > 0 && (!has_time_slices(executors, device) || (!brief && beside > BESIDE_MAX)))
+    if (at > 0 && (!has_time_slices(executors, device) || (!brief && beside > BESIDE_MAX)))
         return UINT64_MAX;
     return at;
 }
@@ -152,13 +154,15 @@ bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double
     uint32_t device = executor->device, bit = 1u << device;
     bool brief = task_seconds <= BRIEF_SECONDS;
     uint64_t at = free_at(executors, user, device, brief);
-    bool may = at <= hac_now_ns() && ((at > 0 && brief) || !is_overtaken(user, device));
+    bool in_time = at <= hac_now_ns(), overtakes = in_time && is_overtaken(user, device);
+    bool may = in_time && ((at > 0 && brief) || !overtakes);
     if (may && executor->n_in_flight > 0 && somebody_waits(user, device) &&
         executor->in_flight_seconds + predicted > QUEUED_SECONDS_MAX)
         return false; /* its turn goes on when its tasks there have ended */
     if (may) {
         user->waits &= ~bit;
         executor->goes_beside = at > 0;
+        executor->overtook = overtakes;
         if (at > 0 && !brief)
             overlap(executors, executor);
         return true;

@@ -288,6 +288,53 @@ static void test_beside(void **state)
     tear_down(&f, USERS);
 }
 
+/* Users whose brief tasks run beside one another, so that the device is never free, do not keep a user with
+ * longer ones waiting, however many they are. */
+static void check_streams(unsigned n)
+{
+    fixture f = {.users.list.next = NULL};
+    unsigned oldest = 0, turns = 0;
+    set_up(&f, n + 1);
+    f.executors.watch_ns = 1; /* the timer is set: no loop is needed */
+    f.device.config.kind = HAC_KIND_CPU;
+    for (unsigned i = 0; i <= n; i++)
+        come(&f, i);
+    for (unsigned i = 0; i < n; i++) {
+        begin_task(&f, i, 0.02);
+        hac_user_spend(f.user[i], 1);
+    }
+    bool began = false;
+    for (; !began && turns < 100; turns++) {
+        bool all = true;
+        for (unsigned i = 0; i < n; i++)
+            all = all && f.of[i].n_in_flight > 0;
+        if (all) {
+            end_task(&f, oldest, 0.02);
+            oldest = (oldest + 1) % n;
+        }
+        hac_fair_share_begin(&f.users);
+        for (hac_user *u = hac_fair_share_next(&f.users); u != NULL; u = hac_fair_share_next(&f.users)) {
+            double seconds = u->uid < n ? 0.02 : 1;
+            if (f.of[u->uid].n_in_flight > 0 ||
+                !hac_fair_share_may(&f.executors, &f.of[u->uid], seconds, seconds))
+                continue;
+            begin_task(&f, u->uid, seconds);
+            began = began || u->uid == n;
+        }
+        hac_fair_share_end(&f.users);
+        pass_time(&f, 0.011);
+    }
+    assert_true(turns >= 18 && turns <= 21); /* 0.2 s after the first one */
+    tear_down(&f, n + 1);
+}
+
+static void test_streams(void **state)
+{
+    (void)state;
+    check_streams(2);
+    check_streams(5); /* more than may run beside a task that is not brief */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_quantum),
         cmocka_unit_test(test_without_executor),
         cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
