@@ -348,8 +348,15 @@ void hacd_job_cancel(hacd_job *job, const char *why)
 
 void hacd_job_fail(hacd_job *job, const char *why)
 {
-    if (hacd_job_ended(job) || job->cancelling || job->code != HAC_OK)
+    if (hacd_job_ended(job) || job->cancelling)
         return;
+    if (job->code != HAC_OK) { /* it fails already, and for that reason */
+        if (!job->active || !hacd_job_is_given_up(job))
+            return;
+        hac_executors_abandon(job->jobs->executors, job);
+        hac_jobs_kick(job->jobs);
+        return;
+    }
     hacd_job_note(job, "%s; %u tasks are in flight and end first", why, job->run.n_in_flight);
     if (!job->active) {
         hacd_job_finish(job, HAC_JOB_FAILED, HAC_FAILED, why);

@@ -280,7 +280,8 @@ void hacd_job_wake(hacd_job *job);
  * soon (HAC_SHARE_LONGEST); the executor of one that does not is killed (hac_executors_abandon). */
 void hacd_job_cancel(hacd_job *job, const char *why);
 
-/* Fails a job that has not ended, when the tasks in flight have ended, like hacd_job_cancel. */
+/* Fails a job that has not ended, when the tasks in flight have ended, like hacd_job_cancel. A job that is
+ * about to fail for another reason keeps that reason, and waits no longer for its tasks. */
 void hacd_job_fail(hacd_job *job, const char *why);
 
 /* Whether the job has ended for everybody: its output is written, too. */
