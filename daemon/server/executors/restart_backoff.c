@@ -82,11 +82,14 @@ bool hac_restart_may_hold_back(const hac_restart *at)
 static void blame(const hac_restart *at)
 {
     hac_server_device *device = device_of(at);
+    const hac_user_key who = {at->user->uid, at->user->place, at->user->administers};
     if (device->deaths == 0 && device->start_cost == 0) {
-        device->failed_user = at->user->number;
+        device->failed_user = who;
         device->failed_for_all = false;
     }
-    device->failed_for_all |= device->failed_user != at->user->number;
+    const hac_user_key *first = &device->failed_user;
+    device->failed_for_all |=
+        first->uid != who.uid || first->place != who.place || first->administers != who.administers;
 }
 
 static void rest_for_user(const hac_restart *at)

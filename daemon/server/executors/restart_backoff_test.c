@@ -112,6 +112,25 @@ static void test_several_users(void **state)
     end(&w);
 }
 
+/* A user whose account is freed and made again between failures is still one user. */
+static void test_account_again(void **state)
+{
+    (void)state;
+    world w;
+    begin(&w);
+    for (int i = 0; i < 10; i++) {
+        die(&w, 0, 1);
+        hac_user_unref(w.user[0]);
+        hac_user_free(w.user[0]);
+        assert_int_equal(hac_user_get(&w.users, (hac_user_key){.uid = 100}, &w.user[0], NULL), HAC_OK);
+    }
+    assert_int_equal(w.device[0].state, HAC_DEVICE_READY);
+    assert_true(works(&w, 1));
+    die(&w, 1, 1);
+    assert_int_equal(w.device[0].state, HAC_DEVICE_QUARANTINED);
+    end(&w);
+}
+
 /* Somebody's success shows that the device is not at fault. */
 static void test_success_between(void **state)
 {
@@ -195,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_one_user),        cmocka_unit_test(test_several_users),
         cmocka_unit_test(test_success_between), cmocka_unit_test(test_last_device),
         cmocka_unit_test(test_not_created),     cmocka_unit_test(test_shortages),
+        cmocka_unit_test(test_account_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,9 +77,9 @@ typedef struct hac_server_device {
     double weight; /* what a second of this device counts, relative to the fastest device; 0: not known yet */
     /* Failures of all users' executors since one of them did well (restart_backoff.h). */
     unsigned deaths, start_cost;
-    uint64_t failed_user; /* number of the first of these users */
-    bool failed_for_all;  /* there were several, or hacd could not even start an executor */
-    uint64_t retry_at_ns; /* no new executor is started before this time */
+    hac_user_key failed_user; /* the first of these users; their account may have gone and come again */
+    bool failed_for_all;      /* there were several, or hacd could not even start an executor */
+    uint64_t retry_at_ns;     /* no new executor is started before this time */
 
     bool building;        /* a builder is running */
     bool one_builder;     /* a second builder failed */
