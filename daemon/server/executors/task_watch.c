@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task_watch.h"
 
+#include <math.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "loop/child.h"
 
 #define START_SECONDS 30.0 /* a driver may be slow to initialise */
+#define LIMIT_MAX     1e9  /* also for predictions of no sense: times in ns have to hold it */
 /* Parts of a task's limit: a process that used less than STARVED of it waits for a processor that others
  * have; one that used less than IDLE waits for something else. */
 #define STARVED 0.5
@@ -77,7 +79,7 @@ double hac_task_watch_limit(const hac_executor *executor)
     const hac_executors *all = executor->executors;
     double by_prediction =
         all->hang_factor * running->predicted * all->devices->items[executor->device]->config.slowdown;
-    return by_prediction > all->hang_seconds ? by_prediction : all->hang_seconds;
+    return fmin(fmax(by_prediction, all->hang_seconds), LIMIT_MAX);
 }
 
 /* Whether the running task, whose limit is over, may go on, since other processes had the processor. */

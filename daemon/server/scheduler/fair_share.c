@@ -154,7 +154,8 @@ bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double
     uint32_t device = executor->device, bit = 1u << device;
     bool brief = task_seconds <= BRIEF_SECONDS;
     uint64_t at = free_at(executors, user, device, brief);
-    bool in_time = at <= hac_now_ns(), overtakes = in_time && is_overtaken(user, device);
+    uint64_t now = hac_now_ns();
+    bool in_time = at <= now, overtakes = in_time && is_overtaken(user, device);
     bool may = in_time && ((at > 0 && brief) || !overtakes);
     if (may && executor->n_in_flight > 0 && somebody_waits(user, device) &&
         executor->in_flight_seconds + predicted > QUEUED_SECONDS_MAX)
@@ -168,10 +169,10 @@ bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double
         return true;
     }
     if (executor->n_in_flight > 0)
-        return false;                 /* it works there now, so it does not wait */
-    executor->used_ns = hac_now_ns(); /* the executor is wanted: it must not be ended as idle */
+        return false;        /* it works there now, so it does not wait */
+    executor->used_ns = now; /* the executor is wanted: it must not be ended as idle */
     hac_fair_share_wait(user, device);
-    if (at != 0 && at != UINT64_MAX)
+    if (at > now && at != UINT64_MAX) /* else a task's end changes something, and no time that passes */
         hac_executors_ask_again(executors, at);
     return false;
 }

@@ -335,6 +335,31 @@ static void test_streams(void **state)
     check_streams(5); /* more than may run beside a task that is not brief */
 }
 
+/* A user who may not go beside a task because another one comes first does not ask again and again. */
+static void test_asks_again(void **state)
+{
+    (void)state;
+    fixture f = {.users.list.next = NULL};
+    set_up(&f, 3);
+    f.executors.watch_ns = 1; /* the timer is set: no loop is needed */
+    f.device.config.kind = HAC_KIND_CPU;
+    for (unsigned i = 0; i < 3; i++)
+        come(&f, i);
+    hac_user_spend(f.user[1], 1);
+    begin_task(&f, 0, 100);
+    assert_false(may_begin(&f, 1, 1));
+    assert_true(fabs(asks_again_in(&f, 1) - 0.2) < 0.001);
+    pass_time(&f, 0.3);
+    f.executors.again_ns = 0;
+    hac_fair_share_begin(&f.users);
+    hac_fair_share_wait(f.user[2], 3);
+    assert_false(hac_fair_share_may(&f.executors, &f.of[1], 1, 1));
+    hac_fair_share_end(&f.users);
+    assert_int_equal(f.executors.again_ns, 0);
+    assert_true(may_begin(&f, 1, 1));
+    tear_down(&f, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_without_executor),
         cmocka_unit_test(test_beside),
         cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_asks_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
