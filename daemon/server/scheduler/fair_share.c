@@ -69,7 +69,7 @@ double hac_fair_share_backlog(const hac_executors *executors, uint32_t device, c
 static bool has_time_slices(const hac_executors *executors, uint32_t device)
 {
     hac_device_kind kind = executors->devices->items[device]->config.kind;
-    return kind == HAC_KIND_CPU || kind == HAC_KIND_GPU;
+    return kind == HAC_KIND_CPU || kind == HAC_KIND_ARM || kind == HAC_KIND_GPU;
 }
 
 /* When a running task of `other` no longer keeps the user from the device. Brief tasks that were let in

@@ -290,13 +290,13 @@ static void test_beside(void **state)
 
 /* Users whose brief tasks run beside one another, so that the device is never free, do not keep a user with
  * longer ones waiting, however many they are. */
-static void check_streams(unsigned n)
+static void check_streams(unsigned n, hac_device_kind kind)
 {
     fixture f = {.users.list.next = NULL};
     unsigned oldest = 0, turns = 0;
     set_up(&f, n + 1);
     f.executors.watch_ns = 1; /* the timer is set: no loop is needed */
-    f.device.config.kind = HAC_KIND_CPU;
+    f.device.config.kind = kind;
     for (unsigned i = 0; i <= n; i++)
         come(&f, i);
     for (unsigned i = 0; i < n; i++) {
@@ -331,8 +331,9 @@ static void check_streams(unsigned n)
 static void test_streams(void **state)
 {
     (void)state;
-    check_streams(2);
-    check_streams(5); /* more than may run beside a task that is not brief */
+    check_streams(2, HAC_KIND_CPU);
+    check_streams(2, HAC_KIND_ARM);
+    check_streams(5, HAC_KIND_GPU); /* more than may run beside a task that is not brief */
 }
 
 /* A user who may not go beside a task because another one comes first does not ask again and again. */
