@@ -115,6 +115,16 @@ class Nested(SharedMachineTest):
             rows = self.query("SELECT unnest(f) AS v, id FROM 't.parquet' LIMIT 10")
             self.assertEqual(len(rows), 11)
 
+    def test_unnest_that_nothing_names(self):
+        """Lists that are unnested make the rows, also if no expression has their elements."""
+        self.write("t.parquet", table(400, 5), row_group_size=64)
+        unnested = "WITH t AS (SELECT id, i, unnest(i) AS e FROM 't.parquet') SELECT"
+        for rest in ("id FROM t", "count(*) AS c FROM t", "count(*) AS c FROM t WHERE id = 7", "id, count(*) AS c FROM t GROUP BY id",
+                     "DISTINCT id FROM t", "id FROM t WHERE id > 300 ORDER BY id DESC LIMIT 20", "max(id) AS m FROM t"):
+            self.same(f"{unnested} {rest}", f"{unnested} {rest}")
+        self.write("l.parquet", pyarrow.table({"id": [1, 2, 3], "x": pyarrow.array([[1, 2, 3], [], None], pyarrow.list_(pyarrow.int64()))}))
+        self.assertEqual(self.query("WITH t AS (SELECT id, unnest(x) AS e FROM 'l.parquet') SELECT id FROM t"), [("id",)] + [("1",)] * 3)
+
     def test_several_files(self):
         """Lists of i32 and of i64 are lists of i64; a column of nulls has no lists; a column of text is no list."""
         self.write("a.parquet", pyarrow.table({"l": pyarrow.array([[1, 2], None], pyarrow.list_(pyarrow.int32()))}))

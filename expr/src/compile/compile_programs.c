@@ -38,12 +38,12 @@ static const hac_field *column_at(const hac_compiler *c, size_t i)
 }
 
 /* Numbers the columns that are read: those of the file in the order of the schema, then those of its path;
- * -1: not read. */
+ * -1: not read. Lists that are unnested make the rows, whether or not an expression reads their elements. */
 static size_t number_columns(hac_compiler *c, int *ret)
 {
     size_t n = 0;
     for (size_t i = 0; i < count_columns(c); i++)
-        ret[i] = -1;
+        ret[i] = column_at(c, i)->part == HAC_LIST_UNNEST ? 0 : -1;
     c->pass++;
     if (c->where != NULL)
         mark_used(c, c->where, ret);
