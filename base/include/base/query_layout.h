@@ -295,6 +295,7 @@ enum {
     HAC_DESCRIBED_MADE_NAME = 1,  /* the name is not from the source (expr/column_names.h) */
     HAC_DESCRIBED_ONLY_NULLS = 2, /* all values are null, whatever type the column is read as */
     HAC_DESCRIBED_MIXED = 4,      /* of JSON: hac_field.mixed */
+    HAC_DESCRIBED_NESTED = 8,     /* the column has lists or maps (expr/described_nested.h) */
 };
 
 /* What query.describe is asked to find in csv and tsv (query/detect.h). */

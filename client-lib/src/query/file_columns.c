@@ -82,6 +82,7 @@ static void widen(hac_described_column *c, const hac_described_column *other)
 {
     hac_value_type common;
     bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
+    c->flags |= other->flags & HAC_DESCRIBED_MIXED;
     if (c->kind == HAC_KIND_NONE || other->kind == HAC_KIND_NONE ||
         (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0)
         return;

@@ -12,8 +12,7 @@
 #include "base/query_layout.h"
 #include "expr/nested.h"
 
-/* Another flag of hac_described_column. */
-enum { HAC_DESCRIBED_NESTED = 4, HAC_DESCRIBED_NESTED_BYTES = 7 };
+enum { HAC_DESCRIBED_NESTED_BYTES = 7 };
 
 static inline char *hac_described_nested_at(hac_described_column *c)
 {
