@@ -820,6 +820,15 @@ class MixedMembers(SharedMachineTest):
     def test_members_with_a_dot(self):
         self.check([{"a": 1, "a.b": 2}, {"a": 3, "a.b": 4}], ["a", "a.b"], [["1", "2"], ["3", "4"]])
 
+    def test_whole_and_member(self):
+        """An object is read whole or by its members: one query that reads both is refused."""
+        Path(self.m.path("t.jsonl")).write_text('{"r":{"ip":"x"}}\n{"r":"y"}\n')
+        for command in ("query", "mapreduce", "splice"):
+            for schema in ("r:string,r.ip:string", "r.ip:string"):
+                self.m.bad(2, command, "t.jsonl", "--schema", schema, "--select", "r, r.ip as i", says="column 'r' is the whole object that has 'r.ip'")
+                self.assertEqual(self.m.good("-q", command, "t.jsonl", "--schema", schema, "--select", "r.ip as i"), b"i\nx\n\n")
+        self.assertEqual(self.m.good("-q", "query", "t.jsonl", "--schema", "r:string", "--select", "r"), b'r\n"{""ip"":""x""}"\ny\n')
+
     def test_given_types(self):
         """Behind the first records, and where a schema says what there is."""
         Path(self.m.path("t.jsonl")).write_text('{"r":1}\n{"r":{"x":[2]}}\n{"r":[3]}\n')
