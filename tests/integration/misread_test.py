@@ -820,6 +820,15 @@ class MixedMembers(SharedMachineTest):
     def test_members_with_a_dot(self):
         self.check([{"a": 1, "a.b": 2}, {"a": 3, "a.b": 4}], ["a", "a.b"], [["1", "2"], ["3", "4"]])
 
+    def test_member_of_mixed(self):
+        """The message says what to type, and that works."""
+        Path(self.m.path("t.jsonl")).write_text('{"r":{"ip":"x","o":{"n":1}}}\n{"r":"y"}\n')
+        for command in ("query", "mapreduce", "splice"):
+            for name in ("r.ip", "r.o.n"):
+                self.m.bad(2, command, "t.jsonl", "--select", f"{name} as i", says=f"for its member say --schema '{name}:string'")
+            self.m.bad(2, command, "t.jsonl", "--select", "rr as i", says="unknown column 'rr'; there are: r")
+            self.assertEqual(self.m.good("-q", command, "t.jsonl", "--schema", "r.ip:string", "--select", "r.ip as i"), b"i\nx\n\n")
+
     def test_whole_and_member(self):
         """An object is read whole or by its members: one query that reads both is refused."""
         Path(self.m.path("t.jsonl")).write_text('{"r":{"ip":"x"}}\n{"r":"y"}\n')

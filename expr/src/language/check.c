@@ -30,10 +30,29 @@ static const char *listed_name(const void *list, size_t i)
     return ((const char *const *)list)[i];
 }
 
+/* The column of text that has the objects of JSON which the name is a member of; NULL: there is none. */
+static const char *mixed_object(const hac_checker *c, const hac_node *node)
+{
+    for (size_t i = 0; i < c->schema->n_fields && c->scope == NULL; i++) {
+        const hac_field *field = &c->schema->fields[i];
+        size_t bytes = strlen(field->name);
+        if (field->mixed && node->n_name > bytes + 1 && node->name[bytes] == '.' &&
+            memcmp(node->name, field->name, bytes) == 0)
+            return field->name;
+    }
+    return NULL;
+}
+
 /* Fails with a list of the names that exist: outputs that may stand here, and columns. */
 static void *no_column(hac_checker *c, const hac_node *node)
 {
     char there[HAC_SUGGEST_TEXT_MAX];
+    const char *object = mixed_object(c, node);
+    if (object != NULL)
+        return fail(c, node,
+                    "unknown column '%s'; '%s' is an object in some records only, and read as text: for its "
+                    "member say --schema '%s:string'",
+                    node->name, object, node->name);
     size_t columns = c->scope != NULL ? c->n_scope : c->schema->n_fields;
     const char **names = hac_arena_alloc(c->parser->arena, (c->n_outputs + columns + 1) * sizeof *names);
     size_t n = 0;
