@@ -26,7 +26,7 @@ typedef struct hac_compiler {
     /* Of a sort that keeps fields: the types of the columns, which are strings in `schema`. NULL: it keeps
      * none. */
     hac_value_type *value_types;
-    hac_schema parts;  /* of its lists, that the query reads */
+    hac_schema parts; /* of its lists, that the query reads */
     hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source,
         with_source, with_where_source;
     uint32_t pass;
