@@ -150,6 +150,11 @@ class Nested(SharedMachineTest):
                           ("unnest(i), unnest(s)", "a query unnests one column"), ("i[1:2]", "']'"), ("i[-9999]", "down to -1024"),
                           ("unnest(i, 1)", "takes 1 argument"), ("id[1]", "[ ] takes a column with lists or maps")):
             self.m.bad(2, "query", f"SELECT {sql} FROM 't.parquet'", says=says)
+        for sql, says in (("id FROM 't.parquet' GROUP BY id HAVING i[-1] > 0", "'i[-1]' has many values in a group"),
+                          ("len(s), count(*) FROM 't.parquet'", "'length(s)' has many values in a group"),
+                          ("contains(s, 'a'), count(*) FROM 't.parquet'", "as in first(contains(s, 'a'))"),
+                          ("id FROM 't.parquet' WHERE m['x'] = 'y'", "'y' is not of type i64, as 'm['x']' is")):
+            self.m.bad(2, "query", f"SELECT {sql}", says=says)
         self.m.bad(2, "query", "SELECT * FROM unnest(x)", says="write SELECT unnest(x) FROM")
         Path(self.m.path("t.csv")).write_text("a\n1\n", encoding="utf-8")
         self.m.bad(2, "query", "SELECT unnest(a) FROM 't.csv'", says="as Parquet files have them")

@@ -417,7 +417,8 @@ static void allow_groups(hac_compiler *c)
 {
     allow_names(c, c->n_keys + c->n_selects);
     for (size_t i = 0; i < c->n_keys; i++)
-        if (c->names[i].name == NULL && c->keys[i].node->kind == HAC_NODE_COLUMN)
+        if (c->names[i].name == NULL && c->keys[i].node->kind == HAC_NODE_COLUMN &&
+            c->keys[i].node->n_name > 0)
             c->names[i].name = c->keys[i].node->name;
     c->checker.outputs_last = false;
 }

@@ -28,7 +28,7 @@ hac_status hac_compile_check_item(hac_compiler *c, hac_item *item)
 
 const char *hac_compile_own_text(hac_compiler *c, const hac_item *item)
 {
-    if (item->node->kind == HAC_NODE_COLUMN && item->node->name[0] != '\0') /* not a part of a list */
+    if (item->node->kind == HAC_NODE_COLUMN && item->node->n_name > 0) /* not a part of a list */
         return item->node->name;
     char *name = hac_arena_alloc(&c->arena, HAC_FIELD_NAME_MAX);
     if (name == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,13 +162,30 @@ static int add_part(hac_checker *c, const hac_node *call, const hac_field *part)
     return (int)parts->n_fields++;
 }
 
+/* How messages name the part: `x[1]`, `contains(x, 'a')`. NULL: no memory. */
+static const char *part_name(hac_checker *c, const hac_node *call, const hac_field *part)
+{
+    bool subscript = call->name[0] == '[', two = call->n_args == 2;
+    const char *quote = two && hac_node_is_text(call->args[1]) ? "'" : "", *comma = two ? ", " : "";
+    size_t bytes = strlen(call->name) + strlen(part->name) + strlen(part->argument) + sizeof "(, '')";
+    char *ret = hac_arena_alloc(c->parser->arena, bytes);
+    if (ret == NULL)
+        c->parser->status = hac_fail_no_memory(c->parser->err);
+    else
+        (void)snprintf(ret, bytes, "%s%s%s%s%s%s%s%s", subscript ? "" : call->name, subscript ? "" : "(",
+                       part->name, subscript ? "[" : comma, quote, part->argument, quote,
+                       subscript ? "]" : ")");
+    return ret;
+}
+
 static hac_node *part_node(hac_checker *c, const hac_node *call, const hac_field *part)
 {
     int index = add_part(c, call, part);
-    hac_node *node = index < 0 ? NULL : hac_node_new(c->parser, HAC_NODE_COLUMN, call->source, call->at);
+    const char *name = index < 0 ? NULL : part_name(c, call, part);
+    hac_node *node = name == NULL ? NULL : hac_node_new(c->parser, HAC_NODE_COLUMN, call->source, call->at);
     if (node == NULL)
         return NULL;
-    node->name = ""; /* its text, in the place of a name */
+    node->name = name; /* n_name stays 0: no text refers to a column by it */
     node->type = part->type;
     node->column = (int)c->schema->n_fields + index;
     return node;

@@ -45,7 +45,7 @@ struct hac_node {
     uint32_t at; /* byte offset in the source, for messages */
     const hac_expr_source *source;
     const char *name; /* HAC_NODE_CALL: in lower case; HAC_NODE_COLUMN: without quotes */
-    size_t n_name;
+    size_t n_name;    /* 0: a part of a list (parts.h), whose name is only for messages */
     hac_node **args;
     size_t n_args;
     hac_literal literal;
