@@ -142,6 +142,16 @@ class Nested(SharedMachineTest):
         self.assertEqual(ask(["b.parquet", "d.parquet"], "--select", "l"), b"l\n[1099511627776]\ntext\n")
         self.m.bad(2, "parquet", "query", "b.parquet", "d.parquet", "--select", "l[1]", says="[ ] takes a column with lists")
 
+    def test_long_names(self):
+        """A column with lists whose name leaves no room in a description is not taken for one of text."""
+        for name, right in (("n" * 120, b"3"), ("n" * 121, None)):
+            self.write("n.parquet", pyarrow.table({"id": [1], name: [[1, 2, 3]]}))
+            if right:
+                self.assertEqual(self.m.good("--quiet", "query", f"SELECT len({name}) AS l FROM 'n.parquet'"), b"l\n" + right + b"\n")
+                continue
+            self.m.bad(2, "query", f"SELECT len({name}) AS l FROM 'n.parquet'", says="lists and a name of more than 120 bytes")
+            self.assertEqual(self.m.good("--quiet", "query", "SELECT * FROM 'n.parquet'"), b"id\n1\n")
+
     def test_refused(self):
         self.write("t.parquet", table(5, 1))
         for sql, says in (("i[id]", "expected a constant"), ("i['a']", "an element's number is an integer"), ("len(id)", ""),

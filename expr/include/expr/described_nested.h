@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a description of a source (hac_described_column) says that a column has lists or maps. Clients that do
- * not know of them see a column of strings: what is added stands behind the end of the name, if there is
- * room.
+ * not know of them see a column of strings: what is added stands behind the end of the name.
  */
 #ifndef EXPR_DESCRIBED_NESTED_H
 #define EXPR_DESCRIBED_NESTED_H
@@ -12,7 +11,12 @@
 #include "base/query_layout.h"
 #include "expr/nested.h"
 
-enum { HAC_DESCRIBED_NESTED_BYTES = 7 };
+enum {
+    HAC_DESCRIBED_NESTED_BYTES = 7,
+    /* The longest name that leaves room. A column with lists and a longer one has no type, as what is read of
+     * it would not be what the words mean: of a column of strings, len is the length of the text. */
+    HAC_DESCRIBED_NESTED_NAME_MAX = HAC_FIELD_NAME_MAX - HAC_DESCRIBED_NESTED_BYTES - 1
+};
 
 static inline char *hac_described_nested_at(hac_described_column *c)
 {
@@ -26,8 +30,12 @@ static inline void hac_described_nested_put(hac_nested nested, hac_described_col
                           (char)nested.element.kind,  (char)nested.element.precision,
                           (char)nested.element.scale};
     ret->flags &= (uint8_t)~HAC_DESCRIBED_NESTED;
-    if (nested.kind == HAC_NESTED_NONE || strlen(ret->name) + sizeof bytes >= sizeof ret->name)
+    if (nested.kind == HAC_NESTED_NONE)
         return;
+    if (strlen(ret->name) > HAC_DESCRIBED_NESTED_NAME_MAX) {
+        ret->kind = HAC_KIND_NONE;
+        return;
+    }
     memcpy(hac_described_nested_at(ret), bytes, sizeof bytes);
     ret->flags |= HAC_DESCRIBED_NESTED;
 }
@@ -39,7 +47,7 @@ static inline hac_nested hac_described_nested(const hac_described_column *c)
     hac_nested ret = {at[0], {at[1], at[2], at[3]}, {at[4], at[5], at[6]}};
     bool valid =
         (c->flags & HAC_DESCRIBED_NESTED) != 0 && c->kind == HAC_KIND_STRING &&
-        strnlen(c->name, sizeof c->name) + HAC_DESCRIBED_NESTED_BYTES < sizeof c->name &&
+        strnlen(c->name, sizeof c->name) <= HAC_DESCRIBED_NESTED_NAME_MAX &&
         hac_value_type_valid(ret.element) &&
         (ret.kind == HAC_NESTED_LIST || (ret.kind == HAC_NESTED_MAP && hac_value_type_valid(ret.key)));
     return valid ? ret : (hac_nested){0};

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/suggest.h"
+#include "expr/described_nested.h"
 #include "foreign_names.h"
 #include "functions.h"
 #include "parts.h"
@@ -157,9 +158,10 @@ static hac_node *check_column(hac_checker *c, hac_node *node)
         node->type = c->schema->fields[node->column].type;
         if (node->type.kind == HAC_KIND_NONE)
             return fail(c, node,
-                        "column '%s' cannot be read: it has lists in lists, or a type that is not known "
-                        "(`hacctl parquet inspect` says which); name others",
-                        c->schema->fields[node->column].name);
+                        "column '%s' cannot be read: it has lists in lists, lists and a name of more than %d "
+                        "bytes, or a type that is not known (`hacctl parquet inspect` says which); name "
+                        "others",
+                        c->schema->fields[node->column].name, HAC_DESCRIBED_NESTED_NAME_MAX);
         return c->value_types != NULL ? value_of(c, node) : node;
     }
     return output != NULL ? check_output(c, output) : no_column(c, node);
