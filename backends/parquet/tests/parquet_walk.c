@@ -79,7 +79,8 @@ static bool read_whole(walk *w)
         for (uint64_t i = 0; w->is_text && i < n; i++) {
             const hac_string_ref *ref = &((const hac_string_ref *)v.values)[i];
             r->texts[at + i] = malloc(ref->length + 1);
-            memcpy(r->texts[at + i], v.bytes + ref->offset, ref->length);
+            if (ref->length > 0) /* without any text, there are no bytes */
+                memcpy(r->texts[at + i], v.bytes + ref->offset, ref->length);
         }
     }
     return true;

@@ -204,7 +204,7 @@ static hac_status add_folder(hac_files *files, const char *folder, unsigned flag
     bool only = (flags & HAC_FILES_PARQUET) != 0;
     size_t n_others = files->n - walk.first - walk.n_parquet;
     size_t n_out = walk.text ? walk.n_parquet : walk.n_parquet > 0 || only ? n_others : 0;
-    if (walk.text) /* those that are left out come last */
+    if (walk.text && walk.n_parquet > 0) /* those that are left out come last */
         reverse(files->names + walk.first, files->n - walk.first);
     if (files->n - walk.first == n_out) {
         drop_names(files, walk.first);

@@ -160,9 +160,9 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
         status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, &known, err);
     if (status != HAC_OK)
         return status;
-    char *path = files->paths.data;
-    for (size_t i = 0; i < n_files; path += files->input[i++].path.len)
-        files->input[i].path.data = (uint8_t *)path;
+    size_t at = 0;
+    for (size_t i = 0; i < n_files && files->paths.data != NULL; at += files->input[i++].path.len)
+        files->input[i].path.data = (uint8_t *)files->paths.data + at;
     hac_query_call call = {
         .options = &known, .inputs = files->list, .n_inputs = n_files, .fds = fds, .n_fds = n_files};
     return hac_query_submit(client, &call, ret_job, err);

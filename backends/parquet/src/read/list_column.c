@@ -237,7 +237,7 @@ static void begin_row(hac_list_column *c, list_row *row, bool is_null)
 static void take_last(hac_list_column *c, list_row *row)
 {
     uint64_t n = (uint64_t)-c->number;
-    if (row->elements < n)
+    if (n == 0 || row->elements < n)
         return;
     size_t from = (size_t)(row->elements % n); /* the oldest of the last n */
     row->state = c->last_states[from];
