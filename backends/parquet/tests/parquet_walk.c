@@ -94,8 +94,9 @@ static void compare_row(walk *w, uint64_t row, const hac_column *v, size_t i)
     if (v->states[i] != w->whole.states[row])
         die(w, "another state");
     const hac_string_ref *a = (const void *)wanted, *b = (const void *)value;
-    if (w->is_text && (a->length != b->length || memcmp(w->whole.texts[row], v->bytes + b->offset,
-                                                        v->states[i] == HAC_ROW_OK ? b->length : 0) != 0))
+    bool compared = w->is_text && v->states[i] == HAC_ROW_OK && a->length > 0;
+    if (w->is_text && (a->length != b->length ||
+                       (compared && memcmp(w->whole.texts[row], v->bytes + b->offset, a->length) != 0)))
         die(w, "another string");
     if (w->is_text && v->states[i] != HAC_ROW_OK && b->length != 0)
         die(w, "a null with a length");
