@@ -106,13 +106,13 @@ static int by_name(const void *a, const void *b)
 
 /* ---- folders ---- */
 
-/* The files of one folder. Parquet files come before the others in hac_files.names: the first `n_parquet`
- * from `first` on. */
+/* The files of one folder. Those of the preferred kind, Parquet or else text, come before the others in
+ * hac_files.names: the first `n_preferred` from `first` on. */
 typedef struct folder_walk {
     hac_files *files;
     bool all;  /* any file is wanted, whatever its format */
     bool text; /* Parquet files are not wanted */
-    size_t first, n_parquet;
+    size_t first, n_preferred;
 } folder_walk;
 
 static hac_status look_in(folder_walk *walk, const char *folder, unsigned depth, hac_error *err);
@@ -147,9 +147,9 @@ static hac_status look_at(folder_walk *walk, char *path, unsigned depth, hac_err
     if (status != HAC_OK || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return status;
     status = add_name(walk->files, hac_steal_ptr(own), err);
-    if (status != HAC_OK || !parquet)
+    if (status != HAC_OK || parquet == walk->text)
         return status;
-    char **at = &walk->files->names[walk->first + walk->n_parquet++],
+    char **at = &walk->files->names[walk->first + walk->n_preferred++],
          *last = walk->files->names[walk->files->n - 1];
     walk->files->names[walk->files->n - 1] = *at;
     *at = last;
@@ -186,15 +186,6 @@ static void sort_from(hac_files *files, size_t first)
         qsort(files->names + first, files->n - first, sizeof *files->names, by_name);
 }
 
-static void reverse(char **names, size_t n)
-{
-    for (size_t i = 0; i < n / 2; i++) {
-        char *other = names[i];
-        names[i] = names[n - 1 - i];
-        names[n - 1 - i] = other;
-    }
-}
-
 static hac_status add_folder(hac_files *files, const char *folder, unsigned flags, hac_error *err)
 {
     folder_walk walk = {.files = files, .text = (flags & HAC_FILES_TEXT) != 0, .first = files->n};
@@ -202,10 +193,8 @@ static hac_status add_folder(hac_files *files, const char *folder, unsigned flag
     if (status != HAC_OK)
         return status;
     bool only = (flags & HAC_FILES_PARQUET) != 0;
-    size_t n_others = files->n - walk.first - walk.n_parquet;
-    size_t n_out = walk.text ? walk.n_parquet : walk.n_parquet > 0 || only ? n_others : 0;
-    if (walk.text && walk.n_parquet > 0) /* those that are left out come last */
-        reverse(files->names + walk.first, files->n - walk.first);
+    size_t n_others = files->n - walk.first - walk.n_preferred;
+    size_t n_out = walk.n_preferred > 0 || walk.text || only ? n_others : 0;
     if (files->n - walk.first == n_out) {
         drop_names(files, walk.first);
         return hac_fail(err, HAC_FAILED, "%.200s: there is no %sfile in this folder", folder,

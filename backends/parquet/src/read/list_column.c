@@ -321,6 +321,21 @@ static hac_status conclude(hac_list_column *c, hac_status status, hac_error *err
     return status;
 }
 
+/* The texts of the call before are valid until now. */
+static void empty_text(hac_list_column *c)
+{
+    c->text.bytes = 0;
+    c->text.broken = false;
+}
+
+/* Says what the values are that a call has set. */
+static void describe(const hac_list_column *c, hac_column *ret)
+{
+    ret->type = c->type;
+    ret->bytes = hac_kind_is_text(c->type.kind) ? c->text.data : NULL;
+    ret->dictionary = 0;
+}
+
 /* Skips the elements of a row of which some were unnested. */
 static hac_status leave_row(hac_list_column *c, hac_error *err)
 {
@@ -351,8 +366,7 @@ hac_status hac_list_column_read(hac_list_column *c, size_t rows, const uint16_t 
     bool marked = false;
     if (status != HAC_OK)
         return status;
-    c->text.bytes = 0;
-    c->text.broken = false;
+    empty_text(c);
     for (size_t i = 0; i < rows && status == HAC_OK; i++) {
         list_row row = {.result = ret, .at = given};
         bool wanted = selection == NULL || (given < n_selected && selection[given] == i);
@@ -364,9 +378,7 @@ hac_status hac_list_column_read(hac_list_column *c, size_t rows, const uint16_t 
     }
     if ((status = conclude(c, status, err)) != HAC_OK)
         return status;
-    ret->type = c->type;
-    ret->bytes = hac_kind_is_text(c->type.kind) ? c->text.data : NULL;
-    ret->dictionary = 0;
+    describe(c, ret);
     *ret_marked = marked;
     return HAC_OK;
 }
@@ -378,8 +390,7 @@ hac_status hac_list_column_unnest(hac_list_column *c, size_t rows, hac_column *r
     size_t n = 0, done = 0;
     if (status != HAC_OK)
         return status;
-    c->text.bytes = 0;
-    c->text.broken = false;
+    empty_text(c);
     *ret_marked = false;
     while (status == HAC_OK && n < HAC_BATCH_ROWS && done < rows) {
         hac_list_step step = HAC_LIST_STEP_ELEMENT;
@@ -397,9 +408,7 @@ hac_status hac_list_column_unnest(hac_list_column *c, size_t rows, hac_column *r
     }
     if ((status = conclude(c, status, err)) != HAC_OK)
         return status;
-    ret->type = c->type;
-    ret->bytes = hac_kind_is_text(c->type.kind) ? c->text.data : NULL;
-    ret->dictionary = 0;
+    describe(c, ret);
     *ret_elements = n;
     *ret_rows = done;
     return HAC_OK;
