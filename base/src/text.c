@@ -54,6 +54,14 @@ void hac_text_add(hac_text *text, const char *s)
     hac_text_add_bytes(text, s, strlen(s));
 }
 
+void hac_text_add_name(hac_text *text, const char *name)
+{
+    hac_text_add(text, "\"");
+    for (; *name != '\0'; name++)
+        hac_text_add_bytes(text, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
+    hac_text_add(text, "\"");
+}
+
 void hac_text_addf(hac_text *text, const char *fmt, ...)
 {
     va_list args, again;

@@ -40,6 +40,19 @@ static void test_growing_text(void **state)
     hac_text_clear(&text);
 }
 
+static void test_names(void **state)
+{
+    static const char *const names[][2] = {{"a b", "\"a b\""}, {"a\"b\"", "\"a\"\"b\"\"\""}, {"", "\"\""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        hac_text text = HAC_TEXT_NONE;
+        hac_autofree char *got = NULL;
+        hac_text_add_name(&text, names[i][0]);
+        assert_int_equal(hac_text_finish(&text, &got, NULL, NULL), HAC_OK);
+        assert_string_equal(got, names[i][1]);
+    }
+}
+
 static void test_cap_sticks(void **state)
 {
     (void)state;
@@ -280,11 +293,17 @@ static void test_packed_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing_text),   cmocka_unit_test(test_cap_sticks),
-        cmocka_unit_test(test_json_structure), cmocka_unit_test(test_json_misuse),
-        cmocka_unit_test(test_json_escapes),   cmocka_unit_test(test_json_strings_read_back),
-        cmocka_unit_test(test_json_numbers),   cmocka_unit_test(test_numbers_ignore_the_locale),
-        cmocka_unit_test(test_copy_line),      cmocka_unit_test(test_packed_names),
+        cmocka_unit_test(test_growing_text),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_cap_sticks),
+        cmocka_unit_test(test_json_structure),
+        cmocka_unit_test(test_json_misuse),
+        cmocka_unit_test(test_json_escapes),
+        cmocka_unit_test(test_json_strings_read_back),
+        cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_numbers_ignore_the_locale),
+        cmocka_unit_test(test_copy_line),
+        cmocka_unit_test(test_packed_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

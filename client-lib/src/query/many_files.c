@@ -54,14 +54,6 @@ static bool has_word(const char *text, const char *word)
     return text != NULL && strcasestr(text, word) != NULL;
 }
 
-static void add_name(hac_text *text, const char *name)
-{
-    hac_text_add(text, text->bytes > 0 ? ", \"" : "\"");
-    for (const char *at = name; *at != '\0'; at++)
-        hac_text_add_bytes(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
-    hac_text_add(text, "\"");
-}
-
 /* The columns that the query reads, as items of a select; a constant if it reads none. Columns that
  * `exclude` names must be there, too. */
 static hac_status find_select(hac_client *client, const hac_query_options *options, int fd, char **ret,
@@ -79,8 +71,10 @@ static hac_status find_select(hac_client *client, const hac_query_options *optio
     free(table.columns);
     if (has_word(options->select, "exclude") || has_word(options->with_select, "exclude"))
         hac_text_add(&text, "*");
-    for (size_t i = 0; i < query->columns.n_fields && text.bytes != 1; i++)
-        add_name(&text, query->columns.fields[i].name);
+    for (size_t i = 0; i < query->columns.n_fields && text.bytes != 1; i++) {
+        hac_text_add(&text, i > 0 ? ", " : "");
+        hac_text_add_name(&text, query->columns.fields[i].name);
+    }
     if (text.bytes == 0)
         hac_text_add(&text, "1 as rows");
     return hac_text_finish(&text, ret, NULL, err);
@@ -173,10 +167,10 @@ static hac_status run_parts(hac_client *client, const hac_files *list, const hac
 {
     hac_cleanup(close_files) open_files parts = {.n = 0};
     hac_autofree char *select = NULL;
-    hac_autoclose int first_fd = open(list->names[0], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (first_fd < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", list->names[0]);
-    hac_status status = find_select(client, options, first_fd, &select, err);
+    hac_cleanup(close_files) open_files first = {.n = 0};
+    hac_status status = open_some(list, 0, 1, &first, err);
+    if (status == HAC_OK)
+        status = find_select(client, options, first.fds[0], &select, err);
     hac_query_options part = part_options(options, select), whole = whole_options(options);
     for (size_t i = 0; i < list->n && status == HAC_OK; i += HAC_QUERY_FILES_MAX) {
         size_t n = list->n - i < HAC_QUERY_FILES_MAX ? list->n - i : HAC_QUERY_FILES_MAX;

@@ -74,21 +74,13 @@ hac_status hac_summary_columns(const hac_query_options *options, const hac_sourc
     return status;
 }
 
-static void add_name(hac_text *text, const char *name)
-{
-    hac_text_add(text, "\"");
-    for (const char *at = name; *at != '\0'; at++)
-        hac_text_add_bytes(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
-    hac_text_add(text, "\"");
-}
-
 static void add_values(hac_text *text, const hac_field *field, size_t index)
 {
     for (size_t i = 0; i < N_VALUES; i++) {
         if (values[i].numbers && !hac_kind_is_number((hac_kind)field->type.kind))
             continue;
         hac_text_addf(text, ", %s", values[i].before);
-        add_name(text, field->name);
+        hac_text_add_name(text, field->name);
         hac_text_addf(text, "%s as \"%zu:%s\"", values[i].after, index, values[i].name);
     }
 }
@@ -97,7 +89,7 @@ static void add_any_column(hac_text *text, const hac_schema *columns)
 {
     for (size_t i = 0; i < columns->n_fields; i++)
         if (columns->fields[i].type.kind != HAC_KIND_NONE) {
-            add_name(text, columns->fields[i].name);
+            hac_text_add_name(text, columns->fields[i].name);
             return;
         }
     hac_text_add(text, "count()");

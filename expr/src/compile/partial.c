@@ -186,14 +186,6 @@ static const item *find_key(const work *w, const item *like)
     return NULL;
 }
 
-static void add_name(hac_text *out, const char *name)
-{
-    hac_text_add(out, "\"");
-    for (; *name != '\0'; name++)
-        hac_text_addf(out, *name == '"' ? "\"\"" : "%c", *name);
-    hac_text_add(out, "\"");
-}
-
 /* ---- aggregates ---- */
 
 /* The index of the part's column with that call, which may be new. */
@@ -279,7 +271,7 @@ static hac_status rewrite_token(const work *w, const item *in, const hac_token *
         }
     if (key == NULL && !output)
         return unsupported(err);
-    add_name(out, name);
+    hac_text_add_name(out, name);
     return HAC_OK;
 }
 
@@ -289,7 +281,7 @@ static hac_status rewrite(work *w, const item *in, hac_text *out, hac_error *err
     const item *key = find_key(w, in);
     hac_status status = HAC_OK;
     if (key != NULL) {
-        add_name(out, key->name);
+        hac_text_add_name(out, key->name);
         return HAC_OK;
     }
     if (hac_token_is_symbol(&t->list[in->first], "*")) /* all columns */
@@ -359,9 +351,9 @@ static hac_status write_groups(work *w, hac_error *err)
         hac_text_add(&w->part_group_by, i > 0 ? ", " : "");
         hac_text_add_bytes(&w->part_group_by, key->text, key->bytes);
         hac_text_add(&w->part_group_by, " as ");
-        add_name(&w->part_group_by, key->name);
+        hac_text_add_name(&w->part_group_by, key->name);
         hac_text_add(&w->group_by_out, i > 0 ? ", " : "");
-        add_name(&w->group_by_out, key->name);
+        hac_text_add_name(&w->group_by_out, key->name);
     }
     for (size_t i = 0; i < w->select.n && status == HAC_OK; i++) {
         const item *s = &w->select.list[i];
@@ -370,7 +362,7 @@ static hac_status write_groups(work *w, hac_error *err)
         if (find_key(w, s) != NULL && !s->named)
             continue;
         hac_text_add(&w->select_out, " as ");
-        add_name(&w->select_out, s->name);
+        hac_text_add_name(&w->select_out, s->name);
     }
     if (status == HAC_OK && w->having.n > 0)
         status = write_having(w, err);

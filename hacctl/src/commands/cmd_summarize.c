@@ -253,11 +253,10 @@ static void select_bars(hac_text *text, const row_result *row, size_t index, con
     double low = strtod(smallest, NULL), high = strtod(largest, NULL), capacity = (high - low) / 1e6;
     if (!isfinite(low) || !isfinite(capacity) || !(high > low) || !(high + capacity > high))
         return;
-    hac_text_add(text, text->bytes > 0 ? ", histogram(\"" : "histogram(\"");
-    for (const char *at = name; *at != '\0'; at++)
-        hac_text_add_bytes(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
+    hac_text_add(text, text->bytes > 0 ? ", histogram(" : "histogram(");
+    hac_text_add_name(text, name);
     /* the upper end is not in the last bucket */
-    hac_text_addf(text, "\", %.17g, %.17g, %d) as \"%zu:bars\"", low, high + capacity, BARS, index);
+    hac_text_addf(text, ", %.17g, %.17g, %d) as \"%zu:bars\"", low, high + capacity, BARS, index);
 }
 
 /* Counts for the bars of the columns of a result. */

@@ -161,14 +161,10 @@ static void add_name(const char *name, hac_text *text)
     for (const char *at = name; *at != '\0'; at++)
         bare &= (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
                 *at == '_' || (unsigned char)*at >= 0x80;
-    if (bare) {
-        hac_text_addf(text, "%s", name);
-        return;
-    }
-    hac_text_add_bytes(text, "\"", 1);
-    for (const char *at = name; *at != '\0'; at++)
-        hac_text_add_bytes(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
-    hac_text_add_bytes(text, "\"", 1);
+    if (bare)
+        hac_text_add(text, name);
+    else
+        hac_text_add_name(text, name);
 }
 
 void hac_report_parquet_schema(const cJSON *file, hac_text *text)

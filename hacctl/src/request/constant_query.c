@@ -42,11 +42,10 @@ static bool may_stand_bare(const char *name)
 
 static void add_name(hac_text *text, const char *name)
 {
-    bool bare = may_stand_bare(name);
-    hac_text_add(text, bare ? "" : "\"");
-    for (; *name != '\0'; name++)
-        hac_text_addf(text, *name == '"' ? "\"\"" : "%c", *name);
-    hac_text_add(text, bare ? "" : "\"");
+    if (may_stand_bare(name))
+        hac_text_add(text, name);
+    else
+        hac_text_add_name(text, name);
 }
 
 /* Writes an exponent, which makes the number an f64 also beside integers and decimals. */
