@@ -7,12 +7,12 @@
 
 #define QUANTUM_SECONDS    2e-3 /* how far a user may be ahead before another user's small tasks go first */
 #define QUEUED_SECONDS_MAX 1e-3 /* of work that may be queued while others wait */
-/* A running task keeps a user who waits from the device for that long; less if the user's task is brief. Then
+/* A running task keeps a user who waits from the device for that long; less if the user's task is short. Then
  * both run at the same time. */
 #define WAIT_NS       UINT64_C(200000000)
-#define BRIEF_WAIT_NS UINT64_C(10000000)
-#define BRIEF_SECONDS 25e-3
-#define BESIDE_MAX    3 /* other users beside whose tasks one that is not brief may run */
+#define SHORT_WAIT_NS UINT64_C(10000000)
+#define SHORT_SECONDS 25e-3
+#define BESIDE_MAX    3 /* other users beside whose tasks one that is not short may run */
 
 _Static_assert(HAC_DEVICES_MAX <= HAC_USER_DEVICES_MAX, "a bit and a time for each device");
 
@@ -75,20 +75,20 @@ static bool has_time_slices(const hac_executors *executors, uint32_t device)
 /* When a running task of `other` no longer keeps the user from the device. Brief tasks that were let in
  * before the user's turn do not make a user with longer ones wait anew, or a stream of them would do so for
  * ever. */
-static uint64_t held_until(const hac_executor *other, const hac_user *user, bool brief)
+static uint64_t held_until(const hac_executor *other, const hac_user *user, bool is_short)
 {
     uint64_t waits_since =
         (user->waits >> other->device & 1) != 0 ? user->waits_since_ns[other->device] : hac_now_ns();
     uint64_t since = other->busy_since_ns;
-    if (!other->overlapped && (waits_since > since || (other->overtook && !brief)))
+    if (!other->overlapped && (waits_since > since || (other->overtook && !is_short)))
         since = waits_since;
-    return since + (brief ? BRIEF_WAIT_NS : WAIT_NS);
+    return since + (is_short ? SHORT_WAIT_NS : WAIT_NS);
 }
 
 /* When the user may have the device: 0 if nobody else works there, or only the last task of another user is
  * left, which was queued after others and began while the user was already waiting; UINT64_MAX: when a task
  * has ended. Any other time: the user's tasks run beside those of others then. */
-static uint64_t free_at(const hac_executors *executors, const hac_user *user, uint32_t device, bool brief)
+static uint64_t free_at(const hac_executors *executors, const hac_user *user, uint32_t device, bool is_short)
 {
     unsigned queued = 0, beside = 0;
     uint64_t at = 0;
@@ -100,11 +100,11 @@ static uint64_t free_at(const hac_executors *executors, const hac_user *user, ui
         bool last = other->n_in_flight == 1 && other->was_queued;
         if (waits && last && other->busy_since_ns > user->waits_since_ns[device] && queued++ == 0)
             continue;
-        uint64_t until = held_until(other, user, brief);
+        uint64_t until = held_until(other, user, is_short);
         at = until > at ? until : at;
         beside += !other->overtook;
     }
-    if (at > 0 && (!has_time_slices(executors, device) || (!brief && beside > BESIDE_MAX)))
+    if (at > 0 && (!has_time_slices(executors, device) || (!is_short && beside > BESIDE_MAX)))
         return UINT64_MAX;
     return at;
 }
@@ -152,11 +152,11 @@ bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double
 {
     hac_user *user = executor->user;
     uint32_t device = executor->device, bit = 1u << device;
-    bool brief = task_seconds <= BRIEF_SECONDS;
-    uint64_t at = free_at(executors, user, device, brief);
+    bool is_short = task_seconds <= SHORT_SECONDS;
+    uint64_t at = free_at(executors, user, device, is_short);
     uint64_t now = hac_now_ns();
     bool in_time = at <= now, overtakes = in_time && is_overtaken(user, device);
-    bool may = in_time && ((at > 0 && brief) || !overtakes);
+    bool may = in_time && ((at > 0 && is_short) || !overtakes);
     if (may && executor->n_in_flight > 0 && somebody_waits(user, device) &&
         executor->in_flight_seconds + predicted > QUEUED_SECONDS_MAX)
         return false; /* its turn goes on when its tasks there have ended */
@@ -164,7 +164,7 @@ bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double
         user->waits &= ~bit;
         executor->goes_beside = at > 0;
         executor->overtook = overtakes;
-        if (at > 0 && !brief)
+        if (at > 0 && !is_short)
             overlap(executors, executor);
         return true;
     }

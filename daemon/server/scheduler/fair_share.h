@@ -6,7 +6,7 @@
  * virtual time goes first. A user who comes, or comes back, starts where the others are. While somebody
  * waits, nothing long is queued, and what was queued before runs beside the waiting user's tasks. Tasks are
  * not interrupted. A task that runs for long does not keep others waiting: on devices that serve several
- * processes in turns by themselves (processors, GPUs) a waiting user's tasks run beside it after 0.2 s, brief
+ * processes in turns by themselves (processors, GPUs) a waiting user's tasks run beside it after 0.2 s, short
  * ones after 10 ms. Both are charged in full, and the models learn nothing from either.
  *
  * Priorities order the jobs of one user only.

@@ -247,7 +247,7 @@ static double asks_again_in(const fixture *f, unsigned who)
     return (double)(f->executors.again_ns - f->user[who]->waits_since_ns[3]) * 1e-9;
 }
 
-/* On a processor the tasks of those who wait run beside a long one: brief ones soon, others after a while and
+/* On a processor the tasks of those who wait run beside a long one: short ones soon, others after a while and
  * not beside any number. */
 static void test_beside(void **state)
 {
@@ -288,7 +288,7 @@ static void test_beside(void **state)
     tear_down(&f, USERS);
 }
 
-/* Users whose brief tasks run beside one another, so that the device is never free, do not keep a user with
+/* Users whose short tasks run beside one another, so that the device is never free, do not keep a user with
  * longer ones waiting, however many they are. */
 static void check_streams(unsigned n, hac_device_kind kind)
 {
@@ -333,7 +333,7 @@ static void test_streams(void **state)
     (void)state;
     check_streams(2, HAC_KIND_CPU);
     check_streams(2, HAC_KIND_ARM);
-    check_streams(5, HAC_KIND_GPU); /* more than may run beside a task that is not brief */
+    check_streams(5, HAC_KIND_GPU); /* more than may run beside a task that is not short */
 }
 
 /* A user who may not go beside a task because another one comes first does not ask again and again. */
