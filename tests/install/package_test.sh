@@ -28,7 +28,7 @@ trap finish EXIT
 echo "== packages"
 mkdir -p "$base/packages/source"
 cp -r "$source_dir/packaging/debian" "$base/packages/source/debian"
-for folder in client-lib config opsplit; do ln -s "$source_dir/$folder" "$base/packages/source"; done
+for folder in client-lib config mpi opsplit; do ln -s "$source_dir/$folder" "$base/packages/source"; done
 (cd "$base/packages/source" && HAC_BUILD=$build HAC_DH="-phac -phacd -plibhac0 -plibhac-dev" HAC_DEB="-Zgzip -z1" \
     DEB_BUILD_OPTIONS=noautodbgsym debian/rules binary) >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
 if grep -q "^Requires" "$base"/packages/source/debian/libhac-dev/*/*/lib/pkgconfig/hac.pc 2>/dev/null; then

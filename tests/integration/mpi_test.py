@@ -22,6 +22,8 @@ import opsplit_edges_test as edges  # noqa: E402
 from machine import BUILD, SOURCE, Machine, MachineTest, Result, children, command_of, eventually, main  # noqa: E402
 
 HAC_MPI = BUILD / "mpi" / "hac-mpi"
+PROGRAM = BUILD / "mpi" / "mpi_program"  # <hac/mpi.h> as a program uses it
+EXAMPLE = BUILD / "mpi" / "example_ranks"  # docs/examples/ranks.c
 MPIRUN = shutil.which("mpirun")
 EVERY = Path(__file__).resolve().parent / "every_subop.yaml"
 EXAMPLES = SOURCE / "docs" / "examples"
@@ -54,10 +56,10 @@ class RankTest(MachineTest):
     def setUp(self):
         self.m = self.machine()
 
-    def start(self, ranks, *words, machines=None, options=(), folders=None, launcher=()):
+    def start(self, ranks, *words, machines=None, options=(), folders=None, launcher=(), program=HAC_MPI):
         """mpirun; with `machines`, rank i has the environment, and so the daemon, of the i-th."""
         environment = {**self.m.environment, **OPEN_MPI, "TMPDIR": str(self.m.root)}
-        command = [str(HAC_MPI), *map(str, words)]
+        command = [str(program), *map(str, words)]
         if machines or folders:
             wrapper = self.m.root / "as_rank"
             lines = ["#!/bin/sh", "case $OMPI_COMM_WORLD_RANK in"]
@@ -631,6 +633,65 @@ class Query(RankTest):
                  says="q.csv")
         (self.m.work / "j.jsonl").write_text('{"a": 1}\n')
         self.bad(2, 2, "mapreduce", "j.jsonl", *select, says="--schema")
+
+
+class Program(RankTest):
+    """The collective calls of <hac/mpi.h>, from a C program."""
+
+    def test_sort(self):
+        """Ranks with unequal parts, one of them empty, have the bytes of one rank; the order is NumPy's."""
+        for kind, order in (("f64", ""), ("f32", "ad")):
+            self.m.generate(kind, "random", 50021, seed=7)
+            outs = []
+            for ranks in (1, 2, 3):
+                out = self.m.work / f"out{ranks}"
+                out.unlink(missing_ok=True)
+                self.good(ranks, "sort", kind, order or "-", "in", out.name, program=PROGRAM)
+                outs.append(out.read_bytes())
+            self.assertTrue(outs[1] == outs[0] and outs[2] == outs[0], f"{kind} {order}")
+            self.assertIsNone(self.m.wrong(kind, "in", "out1", "d" in order, "a" in order), f"{kind} {order}")
+
+    def test_no_items(self):
+        (self.m.work / "in").write_bytes(b"")
+        self.good(2, "sort", "u64", "-", "in", "out", program=PROGRAM)
+        self.assertEqual((self.m.work / "out").read_bytes(), b"")
+
+    def test_query(self):
+        r = random.Random(3)
+        rows = [(f"c{r.randrange(9)}", r.randrange(10**6), r.uniform(-1, 1)) for _ in range(9000)]
+        (self.m.work / "q.csv").write_text("city,n,d\n" + "".join(f"{c},{n},{d!r}\n" for c, n, d in rows))
+        self.m.good("parquet", "convert", "q.csv", "q.parquet", "--schema", "city:string,n:i64,d:f64", "--row-group-rows", "2000")
+        sums = {}
+        for city, n, _ in rows:
+            sums[city] = sums.get(city, 0) + n
+        want = "city,sum(n)\n" + "".join(f"{c},{sums[c]}\n" for c in sorted(sums))
+        for ranks, kind, schema in ((1, "csv", "city:string,n:i64,d:f64"), (3, "csv", "city:string,n:i64,d:f64"), (2, "parquet", "-")):
+            got = self.good(ranks, "query", kind, schema, "city", "sum(n)", "city", f"q.{kind}", program=PROGRAM)
+            self.assertEqual(got.decode(), want, f"{ranks} ranks, {kind}")
+        floats = {self.good(ranks, "query", "csv", "city:string,n:i64,d:f64", "city", "sum(d), avg(d)", "city", "q.csv", "q.csv",
+                            program=PROGRAM) for ranks in (2, 3)}
+        self.assertEqual(floats, {self.m.good("mapreduce", "q.csv", "q.csv", "--schema", "city:string,n:i64,d:f64", "--group-by", "city",
+                                              "--select", "sum(d), avg(d)", "--order-by", "city")})
+
+    def test_failures(self):
+        """A rank that cannot go on ends the call on all ranks, with one status and one message."""
+        for name, status, says in (("no-client", 3, "rank 1: there is no connection"), ("types", 2, "rank 1: its type or order"),
+                                   ("no-type", 2, "no type of keys"), ("no-keys", 2, "rank 1: keys is NULL"),
+                                   ("detach", 2, "detach is not possible"), ("closed", 1, "Bad file descriptor"),
+                                   ("no-options", 2, "the options are NULL")):
+            result = self.mpirun(2, name, program=PROGRAM)
+            lines = sorted(result.out.decode().splitlines())
+            self.assertEqual([line[:3] for line in lines], ["0: ", "1: "], f"{name}: {result}")
+            self.assertEqual(lines[0][3:], lines[1][3:], name)
+            self.assertTrue(lines[0][3:].startswith(f"{status} "), lines[0])
+            self.assertIn(says, lines[0], name)
+
+    def test_example(self):
+        self.m.generate("f64", "random", 20000)
+        (self.m.work / "sales.csv").write_text("city,n\n" + "Rome,1\nOslo,2\nRome,3\n" * 100)
+        out = self.good(2, "in", "out", "sales.csv", "city", program=EXAMPLE)
+        self.assertEqual(out, b"city,n\nRome,200\nOslo,100\n")
+        self.assertIsNone(self.m.wrong("f64", "in", "out"))
 
 
 class Failures(RankTest):

@@ -7,8 +7,7 @@
 #include "cli/interrupt.h"
 #include "command_table.h"
 #include "commands.h"
-#include "rank_query_parts.h"
-#include "ranks.h"
+#include "rank_program.h"
 
 static const char usage[] =
     "usage: mpirun -n RANKS hac-mpi [OPTION…] LOGIC.yaml [--input NAME=FILE]… [-o DIR]\n"
@@ -48,8 +47,9 @@ static hac_status find_command(const hac_cli *cli, const hac_args *args, hac_com
     static const struct {
         const char *name;
         hac_command_function run;
-    } known[] = {
-        {"sort", hac_mpi_sort}, {"mapreduce", hac_mpi_mapreduce}, {"parquet query", hac_mpi_parquet}};
+    } known[] = {{"sort", hac_mpi_cmd_sort},
+                 {"mapreduce", hac_mpi_cmd_mapreduce},
+                 {"parquet query", hac_mpi_cmd_parquet}};
     static char logic_group[] = "opsplit", logic_name[] = "run";
     static char *const logic[] = {logic_group, logic_name};
     const hac_command *found = hac_command_find(cli->commands, args->words, args->n_words, ret_words);
@@ -102,14 +102,14 @@ int main(int argc, char **argv)
     hac_error err = HAC_ERROR_NONE;
     const char *log = NULL;
     hac_cli_set_program("hac-mpi");
-    hac_mpi *mpi = hac_mpi_begin(&argc, &argv, hac_mpi_query_part);
-    hac_cli cli = {.commands = hac_commands, .ranks = hac_mpi_ranks(mpi), .log = hac_mpi_log};
+    hac_mpi_program *program = hac_mpi_begin(&argc, &argv);
+    hac_cli cli = {.commands = hac_commands, .ranks = hac_mpi_ranks(program), .log = hac_mpi_log};
     hac_status status = take_log(&argc, argv, &log, &err);
     if (status == HAC_OK)
-        status = hac_mpi_log_open(mpi, log, &err);
+        status = hac_mpi_log_open(program, log, &err);
     if (status == HAC_OK)
         status = run(&cli, argc, argv, &err);
-    int code = hac_mpi_end(mpi, status, &err);
+    int code = hac_mpi_end(program, status, &err);
     hac_cli_clear(&cli);
     return code;
 }

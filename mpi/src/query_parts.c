@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rank_query_parts.h"
+#include "query_parts.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/format.h"
 #include "expr/schema.h"
 #include "text/json_fields.h"
@@ -10,25 +14,32 @@
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define RANGE_BYTES (UINT64_C(1) << 25) /* bytes of an input of a logic file that are in memory at a time */
 
+HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
+
 /* The units of each file among those of all files, and the ones of this rank. */
 typedef struct distribution {
     hac_mpi *mpi;
     hac_client *client;
-    const hac_query_request *request;
+    const hac_mpi_input *input;
     uint64_t units[HAC_QUERY_FILES_MAX]; /* of each file: row groups or bytes */
     uint64_t all;
     uint64_t record; /* record_bytes */
 } distribution;
 
-static const hac_ranks *ranks_of(const distribution *d)
+static unsigned ranks_of(const distribution *d)
 {
-    return hac_mpi_ranks(d->mpi);
+    return hac_mpi_size(d->mpi);
+}
+
+static unsigned rank_of(const distribution *d)
+{
+    return hac_mpi_rank(d->mpi);
 }
 
 /* The first unit of rank r. */
 static uint64_t border(const distribution *d, unsigned r)
 {
-    return (uint64_t)((unsigned __int128)d->all * r / ranks_of(d)->ranks);
+    return (uint64_t)((unsigned __int128)d->all * r / ranks_of(d));
 }
 
 /* The units [*ret_first, *ret_end) of file `f` that rank r has. The file begins at unit `start`. */
@@ -46,12 +57,12 @@ static void overlap(const distribution *d, size_t f, uint64_t start, unsigned r,
 
 static hac_status count_row_groups(const distribution *d, size_t f, uint64_t *ret, hac_error *err)
 {
-    const hac_query_input *input = &d->request->input;
+    const hac_mpi_input *input = d->input;
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_autofree char *text = NULL;
     hac_autojson cJSON *json = NULL;
     hac_status status =
-        hac_describe_parquet(d->client, input->fds[f], input->names[f], &d->request->options.job, &job, err);
+        hac_describe_parquet(d->client, input->fds[f], input->names[f], &d->input->options->job, &job, err);
     if (status == HAC_OK)
         status = hac_job_wait(job, -1, err);
     if (status != HAC_OK)
@@ -66,11 +77,11 @@ static hac_status count_row_groups(const distribution *d, size_t f, uint64_t *re
 
 static hac_status measure(distribution *d, hac_error *err)
 {
-    const hac_query_input *input = &d->request->input;
+    const hac_mpi_input *input = d->input;
     hac_status status = HAC_OK;
     for (size_t f = 0; f < input->n_files && status == HAC_OK; f++) {
         d->units[f] = input->bytes[f];
-        if (input->format == HAC_INPUT_PARQUET)
+        if (input->options->input_format == HAC_INPUT_PARQUET)
             status = count_row_groups(d, f, &d->units[f], err);
         d->all += d->units[f];
     }
@@ -84,13 +95,12 @@ static hac_status read_block(const distribution *d, size_t f, uint64_t at, void 
 {
     ssize_t n;
     do
-        n = pread(d->request->input.fds[f], to, bytes, (off_t)at);
+        n = pread(d->input->fds[f], to, bytes, (off_t)at);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%s", d->request->input.names[f]);
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s", d->input->names[f]);
     *ret = (size_t)n;
-    return n > 0 ? HAC_OK
-                 : hac_fail(err, HAC_FAILED, "%s: is shorter than it was", d->request->input.names[f]);
+    return n > 0 ? HAC_OK : hac_fail(err, HAC_FAILED, "%s: is shorter than it was", d->input->names[f]);
 }
 
 static hac_status count_quotes(const distribution *d, size_t f, uint64_t first, uint64_t end, uint64_t *ret,
@@ -112,8 +122,8 @@ static hac_status count_quotes(const distribution *d, size_t f, uint64_t first, 
 static hac_status next_line(const distribution *d, size_t f, uint64_t at, bool quoted, uint64_t *ret,
                             hac_error *err)
 {
-    uint64_t size = d->request->input.bytes[f];
-    bool quotes = hac_format_has_quotes(d->request->input.format);
+    uint64_t size = d->input->bytes[f];
+    bool quotes = hac_format_has_quotes(d->input->options->input_format);
     hac_autofree char *block = malloc(BLOCK_BYTES);
     hac_status status = block == NULL ? hac_fail_no_memory(err) : HAC_OK;
     for (size_t n = 0; at < size && status == HAC_OK; at += n) {
@@ -134,15 +144,15 @@ static hac_status next_line(const distribution *d, size_t f, uint64_t at, bool q
 static hac_status share_quotes(const distribution *d, uint64_t *ret_before, uint64_t *ret_until,
                                hac_error *err)
 {
-    size_t files = d->request->input.n_files;
-    unsigned n = ranks_of(d)->ranks, own = ranks_of(d)->rank;
+    size_t files = d->input->n_files;
+    unsigned n = ranks_of(d), own = rank_of(d);
     hac_autofree uint64_t *counts = calloc(n * files, sizeof *counts);
     hac_autofree uint64_t *offsets = calloc(n + 1, sizeof *offsets);
     hac_status status = counts == NULL || offsets == NULL ? hac_fail_no_memory(err) : HAC_OK;
     uint64_t start = 0, first, end;
     for (size_t f = 0; f < files && status == HAC_OK; start += d->units[f++]) {
         overlap(d, f, start, own, &first, &end);
-        if (hac_format_has_quotes(d->request->input.format))
+        if (hac_format_has_quotes(d->input->options->input_format))
             status = count_quotes(d, f, first, end, &counts[own * files + f], err);
     }
     status = hac_mpi_agree(d->mpi, status, err);
@@ -162,7 +172,7 @@ static hac_status share_quotes(const distribution *d, uint64_t *ret_before, uint
 static hac_status skip_marks(const distribution *d, size_t f, uint64_t *at, hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (bool marked = true; status == HAC_OK && marked && *at < d->request->input.bytes[f];) {
+    for (bool marked = true; status == HAC_OK && marked && *at < d->input->bytes[f];) {
         char begin[3] = "";
         size_t n = 0;
         status = read_block(d, f, *at, begin, sizeof begin, &n, err);
@@ -204,12 +214,12 @@ static void add_piece(const distribution *d, hac_mpi_part *part, size_t f, uint6
 static hac_status distribute_lines(const distribution *d, hac_mpi_part *ret, hac_error *err)
 {
     uint64_t start = 0, before[HAC_QUERY_FILES_MAX] = {0}, until[HAC_QUERY_FILES_MAX] = {0};
-    const hac_query_options *options = &d->request->options;
+    const hac_query_options *options = d->input->options;
     bool fields = hac_formats[options->input_format].header;
     hac_status status = share_quotes(d, before, until, err);
-    for (size_t f = 0; f < d->request->input.n_files && status == HAC_OK; start += d->units[f++]) {
+    for (size_t f = 0; f < d->input->n_files && status == HAC_OK; start += d->units[f++]) {
         uint64_t first, end, header = 0;
-        overlap(d, f, start, ranks_of(d)->rank, &first, &end);
+        overlap(d, f, start, rank_of(d), &first, &end);
         if (first == end)
             continue;
         if (fields && !options->input_options.no_header)
@@ -228,12 +238,12 @@ static hac_status distribute_lines(const distribution *d, hac_mpi_part *ret, hac
 
 /* Bytes of a record of fixed width; 0: the format has no such records, or hacd reports what is wrong with
  * the schema. */
-static uint64_t record_bytes(const hac_query_request *request)
+static uint64_t record_bytes(const hac_mpi_input *input)
 {
     hac_schema schema = {NULL, 0};
     uint64_t bytes = 0;
-    if (request->input.format != HAC_INPUT_FIXED || request->options.schema == NULL ||
-        hac_schema_parse(request->options.schema, &schema, NULL) != HAC_OK)
+    if (input->options->input_format != HAC_INPUT_FIXED || input->options->schema == NULL ||
+        hac_schema_parse(input->options->schema, &schema, NULL) != HAC_OK)
         return 0;
     for (size_t i = 0; i < schema.n_fields; i++)
         bytes += hac_value_size(schema.fields[i].type);
@@ -244,8 +254,8 @@ static uint64_t record_bytes(const hac_query_request *request)
 static void distribute_records(const distribution *d, hac_mpi_part *ret)
 {
     uint64_t start = 0, first, end;
-    for (size_t f = 0; f < d->request->input.n_files; start += d->units[f++]) {
-        overlap(d, f, start, ranks_of(d)->rank, &first, &end);
+    for (size_t f = 0; f < d->input->n_files; start += d->units[f++]) {
+        overlap(d, f, start, rank_of(d), &first, &end);
         first -= first % d->record;
         end -= end < d->units[f] ? end % d->record : 0; /* hacd refuses a partial record at the end */
         if (first < end)
@@ -256,10 +266,10 @@ static void distribute_records(const distribution *d, hac_mpi_part *ret)
 /* Divides row groups by their number. Files of other formats go as a whole to the rank where they begin. */
 static void distribute_units(const distribution *d, hac_mpi_part *ret)
 {
-    bool groups = d->request->input.format == HAC_INPUT_PARQUET;
+    bool groups = d->input->options->input_format == HAC_INPUT_PARQUET;
     uint64_t start = 0, first, end;
-    for (size_t f = 0; f < d->request->input.n_files; start += d->units[f++]) {
-        overlap(d, f, start, ranks_of(d)->rank, &first, &end);
+    for (size_t f = 0; f < d->input->n_files; start += d->units[f++]) {
+        overlap(d, f, start, rank_of(d), &first, &end);
         if (!groups && first < end) {
             end = first == 0 ? d->units[f] : 0;
             first = 0;
@@ -269,62 +279,46 @@ static void distribute_units(const distribution *d, hac_mpi_part *ret)
     }
 }
 
-static hac_status check_input(const hac_query_request *request, hac_error *err)
+static hac_status check_input(const hac_mpi_input *input, hac_error *err)
 {
-    const hac_query_input *input = &request->input;
-    if (input->stream || input->standard)
-        return hac_fail(err, HAC_INVALID, "%s is not a regular file, so ranks cannot read parts of it",
-                        input->names[0]);
-    if (input->many)
-        return hac_fail(err, HAC_INVALID, "ranks read up to %d files", HAC_QUERY_FILES_MAX);
-    if (input->compressed)
-        return hac_fail(err, HAC_INVALID, "ranks cannot read parts of compressed files; unpack them first");
-    if (input->document)
-        return hac_fail(err, HAC_INVALID,
-                        "%s is a JSON document, and ranks can read parts of jsonl only: write one object a "
-                        "line first (jq -c '.[]' FILE, or hacctl parquet convert)",
-                        input->names[0]);
-    if (request->convert)
-        return hac_fail(err, HAC_INVALID,
-                        "%s is no Parquet file: convert it first (hacctl parquet convert), or say mapreduce",
-                        input->names[0]);
-    if (hac_formats[input->format].by_name && request->options.schema == NULL)
+    hac_input_format format = input->options->input_format;
+    if (hac_formats[format].by_name && input->options->schema == NULL)
         return hac_fail(err, HAC_INVALID,
                         "each rank would see other columns in its part of %s; name them with --schema",
-                        hac_formats[input->format].name);
+                        hac_formats[format].name);
     return HAC_OK;
 }
 
-hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_query_request *request,
-                          hac_mpi_part *ret, hac_error *err)
+hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_mpi_input *input, hac_mpi_part *ret,
+                          hac_error *err)
 {
-    distribution d = {.mpi = mpi, .client = client, .request = request, .record = record_bytes(request)};
-    hac_status status = check_input(request, err);
+    distribution d = {.mpi = mpi, .client = client, .input = input, .record = record_bytes(input)};
+    hac_status status = check_input(input, err);
     *ret = (hac_mpi_part){.n = 0};
     if (status == HAC_OK)
         status = measure(&d, err);
     status = hac_mpi_agree(mpi, status, err);
     if (status != HAC_OK)
         return status;
-    if (hac_formats[request->input.format].text)
+    if (hac_formats[input->options->input_format].text)
         status = distribute_lines(&d, ret, err);
     else if (d.record > 0)
         distribute_records(&d, ret);
     else
         distribute_units(&d, ret);
-    if (d.all == 0 && ranks_of(&d)->rank == 0) { /* nothing to divide, but there is a result */
+    if (d.all == 0 && rank_of(&d) == 0) { /* nothing to divide, but there is a result */
         ret->n = 1;
-        ret->pieces[0] = (hac_mpi_piece){.files = request->input.n_files, .whole = true};
+        ret->pieces[0] = (hac_mpi_piece){.files = input->n_files, .whole = true};
     }
     return hac_mpi_agree(mpi, status, err);
 }
 
-hac_status hac_mpi_head(const hac_query_request *request, hac_mpi_piece *ret, hac_error *err)
+hac_status hac_mpi_head(const hac_mpi_input *input, hac_mpi_piece *ret, hac_error *err)
 {
-    const distribution d = {.request = request};
+    const distribution d = {.input = input};
     uint64_t end = 0;
     *ret = (hac_mpi_piece){.files = 1, .whole = true};
-    if (!hac_formats[request->input.format].text || request->input.bytes[0] == 0)
+    if (!hac_formats[input->options->input_format].text || input->bytes[0] == 0)
         return HAC_OK;
     hac_status status = next_line(&d, 0, 0, false, &end, err);
     *ret = (hac_mpi_piece){.files = 1, .count = end};
@@ -333,26 +327,25 @@ hac_status hac_mpi_head(const hac_query_request *request, hac_mpi_piece *ret, ha
 
 /* ---- queries ---- */
 
-static hac_status query_files(hac_client *client, const hac_query_request *request,
-                              const hac_mpi_piece *piece, const hac_query_options *options, hac_job **ret,
-                              hac_error *err)
+static hac_status query_files(hac_client *client, const hac_mpi_input *input, const hac_mpi_piece *piece,
+                              const hac_query_options *options, hac_job **ret, hac_error *err)
 {
     hac_query_options own = *options;
     const char *names[HAC_QUERY_FILES_MAX];
     for (size_t i = 0; i < piece->files; i++)
-        names[i] = request->input.names[piece->file + i];
+        names[i] = input->names[piece->file + i];
     if (!piece->whole) {
         own.input_options.first_row_group = piece->first;
         own.input_options.row_groups = piece->count;
     }
-    return hac_query_files(client, request->input.fds + piece->file, names, piece->files, &own, ret, err);
+    return hac_query_files(client, input->fds + piece->file, names, piece->files, &own, ret, err);
 }
 
-static hac_status query_range(hac_client *client, const hac_query_request *request,
-                              const hac_mpi_piece *piece, const hac_query_options *options,
-                              hac_buffer **buffer, hac_job **ret, hac_error *err)
+static hac_status query_range(hac_client *client, const hac_mpi_input *input, const hac_mpi_piece *piece,
+                              const hac_query_options *options, hac_buffer **buffer, hac_job **ret,
+                              hac_error *err)
 {
-    const distribution d = {.request = request};
+    const distribution d = {.input = input};
     uint64_t header = piece->first > 0 ? piece->header : 0, bytes = header + piece->count;
     hac_status status = hac_buffer_alloc(client, bytes, buffer, err);
     char *to = status == HAC_OK ? hac_buffer_data(*buffer) : NULL;
@@ -363,18 +356,17 @@ static hac_status query_range(hac_client *client, const hac_query_request *reque
     return status == HAC_OK ? hac_query_buffer(client, *buffer, 0, bytes, options, ret, err) : status;
 }
 
-hac_status hac_mpi_query_piece(hac_client *client, const hac_query_request *request,
-                               const hac_mpi_piece *piece, const hac_query_options *options, hac_job **ret,
-                               hac_error *err)
+hac_status hac_mpi_query_piece(hac_client *client, const hac_mpi_input *input, const hac_mpi_piece *piece,
+                               const hac_query_options *options, hac_job **ret, hac_error *err)
 {
     hac_buffer *buffer = NULL;
-    bool files = piece->whole || request->input.format == HAC_INPUT_PARQUET;
-    hac_status status = files ? query_files(client, request, piece, options, ret, err)
-                              : query_range(client, request, piece, options, &buffer, ret, err);
+    bool files = piece->whole || input->options->input_format == HAC_INPUT_PARQUET;
+    hac_status status = files ? query_files(client, input, piece, options, ret, err)
+                              : query_range(client, input, piece, options, &buffer, ret, err);
     if (status == HAC_OK)
         status = hac_job_wait(*ret, -1, err);
     if (status != HAC_OK && !files)
-        (void)hac_error_prefix(err, "%s from byte %llu on", request->input.names[piece->file],
+        (void)hac_error_prefix(err, "%s from byte %llu on", input->names[piece->file],
                                (unsigned long long)piece->first);
     hac_buffer_free(buffer);
     return status;
@@ -394,7 +386,7 @@ static hac_status next_cut(const distribution *d, uint64_t at, uint64_t end, uin
         return HAC_OK;
     }
     hac_status status = HAC_OK;
-    if (hac_format_has_quotes(d->request->input.format))
+    if (hac_format_has_quotes(d->input->options->input_format))
         status = count_quotes(d, 0, at, at + RANGE_BYTES, &quotes, err);
     if (status == HAC_OK)
         status = next_line(d, 0, at + RANGE_BYTES, (quotes & 1) != 0, ret, err);
@@ -404,11 +396,11 @@ static hac_status next_cut(const distribution *d, uint64_t at, uint64_t end, uin
     return status;
 }
 
-static hac_status take_piece(hac_client *client, const hac_query_request *request, const hac_mpi_piece *piece,
+static hac_status take_piece(hac_client *client, const hac_mpi_input *input, const hac_mpi_piece *piece,
                              hac_take_answer *take, void *taker, hac_error *err)
 {
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
-    hac_status status = hac_mpi_query_piece(client, request, piece, &request->options, &job, err);
+    hac_status status = hac_mpi_query_piece(client, input, piece, input->options, &job, err);
     return status == HAC_OK ? take(taker, job, err) : status;
 }
 
@@ -416,30 +408,23 @@ hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char 
                               const hac_query_options *options, hac_take_answer *take, void *taker,
                               hac_error *err)
 {
-    const hac_query_request request = {.options = *options,
-                                       .input = {.format = options->input_format,
-                                                 .fds = {fd},
-                                                 .names = {(char *)(uintptr_t)path},
-                                                 .bytes = {bytes},
-                                                 .n_files = 1}};
-    const distribution d = {.mpi = mpi,
-                            .client = client,
-                            .request = &request,
-                            .units = {bytes},
-                            .record = record_bytes(&request)};
+    const hac_mpi_input input = {
+        .options = options, .fds = &fd, .names = &path, .bytes = &bytes, .n_files = 1};
+    const distribution d = {
+        .mpi = mpi, .client = client, .input = &input, .units = {bytes}, .record = record_bytes(&input)};
     hac_mpi_part part;
-    hac_status status = hac_mpi_divide(mpi, client, &request, &part, err);
+    hac_status status = hac_mpi_divide(mpi, client, &input, &part, err);
     if (status != HAC_OK || part.n == 0)
         return status;
     hac_mpi_piece piece = part.pieces[0];
     if (piece.whole || options->input_format == HAC_INPUT_PARQUET)
-        return take_piece(client, &request, &piece, take, taker, err);
+        return take_piece(client, &input, &piece, take, taker, err);
     for (uint64_t end = piece.first + piece.count, cut; piece.first < end && status == HAC_OK;
          piece.first = cut) {
         status = next_cut(&d, piece.first, end, &cut, err);
         piece.count = cut - piece.first;
         if (status == HAC_OK)
-            status = take_piece(client, &request, &piece, take, taker, err);
+            status = take_piece(client, &input, &piece, take, taker, err);
     }
     return status;
 }

@@ -6,8 +6,19 @@
 #ifndef MPI_QUERY_PARTS_H
 #define MPI_QUERY_PARTS_H
 
+#include <hac/hac.h>
+
+#include "opsplit/run_options.h"
 #include "ranks.h"
-#include "request/query_request.h"
+
+/* Regular files, which are one source, and how they become rows. */
+typedef struct hac_mpi_input {
+    const hac_query_options *options; /* of which the input's format, schema and options are used */
+    const int *fds;
+    const char *const *names; /* for messages */
+    const uint64_t *bytes;
+    size_t n_files; /* at most HAC_QUERY_FILES_MAX */
+} hac_mpi_input;
 
 /* Consecutive whole files, or a range of one file. */
 typedef struct hac_mpi_piece {
@@ -24,21 +35,21 @@ typedef struct hac_mpi_part {
     size_t n;
 } hac_mpi_part;
 
-/* hac_ranks.query of opsplit. Collective. */
-HAC_MUST_USE hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path,
-                                           uint64_t bytes, const hac_query_options *options,
-                                           hac_take_answer *take, void *taker, hac_error *err);
-
 /* Finds this rank's part. Collective. HAC_INVALID: the input cannot be divided. */
-HAC_MUST_USE hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_query_request *request,
+HAC_MUST_USE hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_mpi_input *input,
                                        hac_mpi_part *ret, hac_error *err);
 
 /* A piece with all columns and few rows: the first line of a text file, or else the first file. */
-HAC_MUST_USE hac_status hac_mpi_head(const hac_query_request *request, hac_mpi_piece *ret, hac_error *err);
+HAC_MUST_USE hac_status hac_mpi_head(const hac_mpi_input *input, hac_mpi_piece *ret, hac_error *err);
 
 /* Runs the query of `options` over a piece. *ret has ended. */
-HAC_MUST_USE hac_status hac_mpi_query_piece(hac_client *client, const hac_query_request *request,
+HAC_MUST_USE hac_status hac_mpi_query_piece(hac_client *client, const hac_mpi_input *input,
                                             const hac_mpi_piece *piece, const hac_query_options *options,
                                             hac_job **ret, hac_error *err);
+
+/* hac_ranks.query of opsplit/run_options.h. Collective. */
+HAC_MUST_USE hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path,
+                                           uint64_t bytes, const hac_query_options *options,
+                                           hac_take_answer *take, void *taker, hac_error *err);
 
 #endif
