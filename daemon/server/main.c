@@ -539,6 +539,7 @@ int main(int argc, char **argv)
         status = check_named(&args, &err);
     if (status == HAC_OK && args.check_config)
         return check_config(&options);
+    hac_server_hold_signals();
     if (status == HAC_OK)
         status = find_listener(&args, &options, &err);
     if (status == HAC_OK)

@@ -381,6 +381,23 @@ static void watch_signal(hac_server *server, uv_signal_t *handle, int number)
     uv_unref((uv_handle_t *)handle);
 }
 
+/* Signals that end hacd or make it read its configuration. */
+static sigset_t own_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    return set;
+}
+
+void hac_server_hold_signals(void)
+{
+    const sigset_t own = own_signals();
+    pthread_sigmask(SIG_BLOCK, &own, NULL);
+}
+
 static hac_status init_loop(hac_server *server, hac_error *err)
 {
     uv_loop_t *loop = &server->loop;
@@ -405,6 +422,8 @@ static hac_status init_loop(hac_server *server, hac_error *err)
     watch_signal(server, &server->on_term, SIGTERM);
     watch_signal(server, &server->on_int, SIGINT);
     watch_signal(server, &server->on_hup, SIGHUP);
+    const sigset_t own = own_signals();
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL); /* also what a parent blocked */
     return HAC_OK;
 }
 

@@ -5,6 +5,10 @@
 
 #include "admin/state.h"
 
+/* Call this before hacd listens: SIGTERM, SIGINT and SIGHUP then wait for the loop, which takes them from
+ * hac_server_open on. */
+void hac_server_hold_signals(void);
+
 /* Runs until hacd is told to exit. Returns the exit status of the process. Consumes options->listener. */
 int hac_server_run(const hac_server_options *options);
 

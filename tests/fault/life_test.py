@@ -8,6 +8,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
 from load import Crowd, Flows, submit_many  # noqa: E402
-from machine import ONE_DEVICE, SANITIZED, TWO_DEVICES, MachineTest, eventually, main  # noqa: E402
+from machine import LIBEXEC, ONE_DEVICE, SANITIZED, TWO_DEVICES, MachineTest, eventually, main  # noqa: E402
 from stub import StubOpenCl  # noqa: E402
 
 OTHER_DEVICES = TWO_DEVICES.replace("affinity: [1]", "affinity: [1], env: {HAC_LIFE_TEST: again}")
@@ -393,6 +394,19 @@ class Drain(MachineTest):
         self.assertEqual((process.returncode, out, err.count(b"\n")), (130, b"", 1), err)
         self.assertIn(b"hacd is leaving", err)
         self.assertFalse(os.path.exists(machine.path("out")))
+
+    def test_signal_before_handlers(self):
+        """A SIGTERM that comes before hacd's loop runs is not lost and ends hacd as one that comes later does: here it
+        waits for the whole of hacd's life, blocked by the parent."""
+        def pending():
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            os.kill(os.getpid(), signal.SIGTERM)
+        machine = self.machine(ONE_DEVICE)
+        with subprocess.Popen([LIBEXEC / "hacd", "--private", "--socket", machine.root / "early.sock"], env=machine.environment,
+                              stderr=subprocess.PIPE, preexec_fn=pending) as process:  # pylint: disable=subprocess-popen-preexec-fn
+            _, err = process.communicate(timeout=15)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertFalse((machine.root / "early.sock").exists())
 
     def test_unfetched(self):
         """Results that nobody fetched are lost with hacd: the log says so."""
