@@ -61,6 +61,29 @@ class Own(SharedMachineTest):
     def test_errors(self):
         self.passes("errors", "closing", "questions")
 
+    def test_runs(self):
+        self.passes("runs")
+
+    @unittest.skipIf(pyarrow is None, "no pyarrow")
+    def test_convert(self):
+        rows = [(n, f"s{n % 7}") for n in range(3000)]
+        Path(self.m.path("c.csv")).write_text("n,s\n" + "".join(f"{n},{s}\n" for n, s in reversed(rows)))
+        java(self.m, "convert", self.m.path("c.csv"), self.m.path("c.parquet"))
+        table = pyarrow.parquet.read_table(self.m.path("c.parquet")).to_pydict()
+        self.assertEqual([(int(n), s) for n, s in zip(table["n"], table["s"])], sorted(rows, key=lambda row: str(row[0])))
+
+    def test_opsplit(self):
+        """The bytes of hacctl."""
+        Path(self.m.path("x.csv")).write_text("x,k\n" + "".join(f"{i / 7},{i % 50}\n" for i in range(2000)))
+        Path(self.m.path("sums.yaml")).write_text(
+            "name: sums\ninputs: {i: {parse: csv, schema: 'x:f64,k:i64'}}\noperators:\n"
+            "  - reduce_by_key: {key: i.k, in: i.x, keys: 50, out: sums}\noutputs: {sums: {columns: {s: sums}}}\n")
+        self.m.good("opsplit", "run", "sums.yaml", "--input", "i=x.csv", "-o", "hacctl")
+        java(self.m, "opsplit", self.m.path("sums.yaml"), "i", self.m.path("x.csv"), self.m.path("java"))
+        files = [{p.name: p.read_bytes() for p in Path(self.m.path(name)).iterdir()} for name in ("hacctl", "java")]
+        self.assertEqual(files[0], files[1])
+        self.assertEqual(len(files[0]), 1)
+
     def test_fifo(self):
         """Nobody writes to it: the test must not wait for it."""
         os.mkfifo(self.m.path("pipe.csv"))

@@ -13,8 +13,8 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
     jclass class = (*env)->FindClass(env, "org/hac/Native");
     if (class == NULL)
         return JNI_ERR;
-    const hacjni_methods methods[] = {hacjni_client_methods(), hacjni_query_methods(),
-                                      hacjni_result_methods(), hacjni_sort_methods()};
+    const hacjni_methods methods[] = {hacjni_client_methods(), hacjni_opsplit_methods(),
+                                      hacjni_query_methods(), hacjni_result_methods(), hacjni_sort_methods()};
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         if ((*env)->RegisterNatives(env, class, methods[i].list, methods[i].n) != 0)
             return JNI_ERR;

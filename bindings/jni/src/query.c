@@ -21,6 +21,7 @@ enum {
     MEMORY_LIMIT,
     FAST,
     ENGINE, /* hac_engine */
+    RESULT, /* hac_result_format */
     /* Numbers of texts behind those of the query: options of the input format, each a name and a value; then
      * the names of devices. The sources follow them. */
     OPTIONS,
@@ -50,7 +51,7 @@ static hac_status fill_options(call *c, const jlong *number, size_t n_options, s
     options.select = text[SELECT];
     options.order_by = text[ORDER_BY];
     options.limit = (uint64_t)number[LIMIT];
-    options.result_format = HAC_RESULT_TABLE;
+    options.result_format = (hac_result_format)number[RESULT];
     options.input_format = (hac_input_format)number[INPUT_FORMAT];
     options.engine = (hac_engine)number[ENGINE];
     options.job.priority = (int)number[PRIORITY];
@@ -377,6 +378,21 @@ static jbyteArray job_data(JNIEnv *env, jclass class, jlong job)
     return hacjni_bytes(env, hac_job_data(hacjni_pointer(job)), hac_job_bytes(hacjni_pointer(job)));
 }
 
+/* The result of a job that is done, as it lies in memory until the job is freed. */
+static jlong job_address(JNIEnv *env, jclass class, jlong job)
+{
+    (void)env;
+    (void)class;
+    return hacjni_handle(hac_job_data(hacjni_pointer(job)));
+}
+
+static jlong job_bytes(JNIEnv *env, jclass class, jlong job)
+{
+    (void)env;
+    (void)class;
+    return (jlong)hac_job_bytes(hacjni_pointer(job));
+}
+
 hacjni_methods hacjni_query_methods(void)
 {
     static const JNINativeMethod methods[] = {
@@ -390,6 +406,8 @@ hacjni_methods hacjni_query_methods(void)
         {"jobId", "(J)J", (void *)job_id},
         {"jobText", "(J)[B", (void *)job_text},
         {"jobData", "(J)[B", (void *)job_data},
+        {"jobAddress", "(J)J", (void *)job_address},
+        {"jobBytes", "(J)J", (void *)job_bytes},
     };
     return (hacjni_methods){methods, sizeof(methods) / sizeof(methods[0])};
 }

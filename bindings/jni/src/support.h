@@ -55,6 +55,7 @@ typedef struct hacjni_methods {
 } hacjni_methods;
 
 hacjni_methods hacjni_client_methods(void);
+hacjni_methods hacjni_opsplit_methods(void);
 hacjni_methods hacjni_query_methods(void);
 hacjni_methods hacjni_result_methods(void);
 hacjni_methods hacjni_sort_methods(void);

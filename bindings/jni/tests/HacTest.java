@@ -35,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import org.hac.HacClient;
 import org.hac.HacColumn;
 import org.hac.HacException;
+import org.hac.HacOpsplit;
 import org.hac.HacQuery;
 import org.hac.HacResult;
 import org.hac.HacSort;
@@ -64,6 +65,12 @@ public final class HacTest {
             break;
         case "groups":
             printGroups(Path.of(args[1]), query(Arrays.asList(args).subList(2, args.length)));
+            break;
+        case "convert":
+            client.convert(new HacQuery().select("*").orderBy("n"), Path.of(args[2]), Path.of(args[1]));
+            break;
+        case "opsplit":
+            client.opsplit(new HacOpsplit(Path.of(args[1])).input(args[2], Path.of(args[3])).output(Path.of(args[4])));
             break;
         default:
             for (String name : args)
@@ -105,6 +112,9 @@ public final class HacTest {
         case "interrupt":
             testInterrupt();
             break;
+        case "runs":
+            testRuns();
+            break;
         case "threads":
             testThreads();
             break;
@@ -115,6 +125,65 @@ public final class HacTest {
             throw new AssertionError("no test is called " + name);
         }
         System.out.println("passed " + name);
+    }
+
+    // ---- runs of logic files, and files that are written ----
+
+    private static void testRuns() throws Exception {
+        Path folder = Files.createTempDirectory("hac-runs");
+        Path endless = folder.resolve("endless.yaml"), wrong = folder.resolve("wrong.yaml"), csv = folder.resolve("a.csv");
+        Files.write(endless, ("name: endless\nvectors: {x: {template: FixValueVector, type: f64, value: 1, rows: 500}}\n"
+            + "operators:\n  - while: {condition: \"all > 0\", rounds: 100000000}\n    do:\n"
+            + "      - map: {expr: \"x * 1.0\", out: x}\n      - reduce: {in: x, function: sum, out: all}\n"
+            + "outputs: {x: {columns: {x: x}}}\n").getBytes(StandardCharsets.UTF_8));
+        Files.write(wrong, "name: wrong\n".getBytes(StandardCharsets.UTF_8));
+        Files.write(csv, "n,s\n1,a\n".getBytes(StandardCharsets.UTF_8));
+        refusedRun(new HacOpsplit(wrong), HacException.Code.INVALID, "wrong.yaml");
+        refusedRun(new HacOpsplit(folder.resolve("none.yaml")), HacException.Code.NOT_FOUND, "none.yaml");
+        refusedRun(new HacOpsplit(endless).input("no", csv), HacException.Code.INVALID, "no");
+        refusedRun(new HacOpsplit(endless).devices("nothing"), HacException.Code.INVALID, "nothing");
+        Thread self = Thread.currentThread();
+        Thread other = new Thread(() -> {
+            try {
+                Thread.sleep(500);
+            } catch (InterruptedException e) {
+                return;
+            }
+            self.interrupt();
+        });
+        other.start();
+        refusedRun(new HacOpsplit(endless), HacException.Code.CANCELLED, "interrupted");
+        check(Thread.interrupted(), "the thread is still interrupted");
+        other.join();
+        Path out = folder.resolve("out.parquet");
+        Files.write(out, new byte[] {1});
+        client.convert(new HacQuery().select("*"), out, csv);
+        check(client.rowGroups(out) == 1, "a file that existed is replaced");
+        try {
+            client.convert(new HacQuery().select("none"), out, csv);
+            throw new AssertionError("a wrong query");
+        } catch (HacException e) {
+            check(e.code() == HacException.Code.INVALID, e.toString());
+        }
+        try {
+            client.convert(new HacQuery().select("*"), folder.resolve("none/out.parquet"), csv);
+            throw new AssertionError("no folder");
+        } catch (IOException e) {
+            check(e.getMessage().contains("none"), e.toString());
+        }
+        for (Path file : new Path[] {endless, wrong, csv, out})
+            Files.delete(file);
+        Files.delete(folder); // nothing else is left in it
+    }
+
+    private static void refusedRun(HacOpsplit run, HacException.Code code, String says) {
+        try {
+            client.opsplit(run);
+        } catch (HacException e) {
+            check(e.code() == code && e.getMessage().contains(says), e.code() + " " + e.getMessage());
+            return;
+        }
+        throw new AssertionError("ran: " + says);
     }
 
     // ---- sorts, beside java.util.Arrays ----

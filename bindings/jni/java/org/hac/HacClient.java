@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.hac;
 
+import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -131,7 +136,7 @@ public final class HacClient implements AutoCloseable {
         for (Path file : files)
             texts.add("a file's name", file.toString());
         HacQuery.Format byDefault = files.length > 0 ? HacQuery.Format.of(files[0]) : null;
-        return run(() -> Native.queryFiles(handle, texts.packed(), query.numbers(byDefault)));
+        return run(() -> Native.queryFiles(handle, texts.packed(), query.numbers(byDefault, HacQuery.RESULT_TABLE)));
     }
 
     /**
@@ -147,7 +152,7 @@ public final class HacClient implements AutoCloseable {
             throw new IllegalArgumentException("the text is in no direct buffer");
         ByteBuffer slice = text.slice();
         try {
-            return run(() -> Native.queryMemory(handle, query.texts().packed(), query.numbers(null),
+            return run(() -> Native.queryMemory(handle, query.texts().packed(), query.numbers(null, HacQuery.RESULT_TABLE),
                                                 Native.address(slice), slice.remaining()));
         } finally {
             Reference.reachabilityFence(slice);
@@ -166,10 +171,116 @@ public final class HacClient implements AutoCloseable {
         Native.Texts texts = query.texts();
         table.addTexts(texts);
         try {
-            return run(() -> Native.queryColumns(handle, texts.packed(), query.numbers(null), table.rows(), table.parts()));
+            return run(() -> Native.queryColumns(handle, texts.packed(), query.numbers(null, HacQuery.RESULT_TABLE), table.rows(), table.parts()));
         } finally {
             Reference.reachabilityFence(table);
         }
+    }
+
+    // ---- Parquet files ----
+
+    /**
+     * Writes what a query gives to a Parquet file: {@code new HacQuery().select("*")} converts files as they are.
+     * The file gets its name when it is complete.
+     *
+     * @param query what is asked; its format goes by the first file's suffix if it has none
+     * @param out the Parquet file; one that exists is replaced
+     * @param files regular files, 64 at most
+     * @throws HacException INVALID: the query is wrong; FAILED: a file, or the job
+     * @throws IOException {@code out} cannot be written
+     */
+    public void convert(HacQuery query, Path out, Path... files) throws IOException {
+        Native.Texts texts = query.texts();
+        for (Path file : files)
+            texts.add("a file's name", file.toString());
+        HacQuery.Format byDefault = files.length > 0 ? HacQuery.Format.of(files[0]) : null;
+        long[] numbers = query.numbers(byDefault, HacQuery.RESULT_PARQUET);
+        Path folder = out.toAbsolutePath().getParent();
+        Path temporary = folder.resolve("." + out.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
+        try {
+            IOException failed = inTurn(() -> {
+                long job = Native.queryFiles(handle, texts.packed(), numbers);
+                try {
+                    await(job);
+                    return write(job, temporary);
+                } finally {
+                    Native.freeJob(job); // and cancels it, if it has not ended
+                }
+            });
+            if (failed != null)
+                throw failed;
+            Files.move(temporary, out, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(temporary);
+        }
+    }
+
+    /** @return null: it is written */
+    private static IOException write(long job, Path file) {
+        Memory memory = new Memory(Native.jobAddress(job), Native.jobBytes(job));
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            for (ByteBuffer part : memory.parts())
+                while (part.hasRemaining())
+                    channel.write(part);
+            channel.force(false);
+            return null;
+        } catch (IOException e) {
+            return e;
+        }
+    }
+
+    // ---- logic files ----
+
+    /**
+     * Runs a logic file (docs/flows/opsplit.md): its inputs are files, its outputs are written to a folder. A thread
+     * of its own runs it, so that an interrupt of this one ends it.
+     *
+     * @param run the file, its inputs and its folder
+     * @throws HacException INVALID: the logic file is wrong, the message says where; FAILED: an input, or the job
+     */
+    public void opsplit(HacOpsplit run) {
+        byte[] texts = run.texts().packed();
+        long[] numbers = run.numbers();
+        this.<Void>inTurn(() -> {
+            int stop = Native.newStop();
+            try {
+                await(() -> Native.opsplit(handle, texts, numbers, stop), stop);
+            } finally {
+                Native.freeStop(stop);
+            }
+            return null;
+        });
+    }
+
+    /** Runs an action that is not cut into slices, in another thread; this one waits, and has the turn. */
+    private void await(Runnable action, int stop) {
+        Throwable[] thrown = {null};
+        HacException reason = null;
+        boolean interrupted = false;
+        Thread worker = new Thread(action, "org.hac.opsplit");
+        worker.setUncaughtExceptionHandler((thread, e) -> thrown[0] = e);
+        worker.setDaemon(true);
+        worker.start();
+        while (worker.isAlive()) {
+            try {
+                worker.join(SLICE_MILLIS);
+                if (closing && reason == null)
+                    reason = new HacException(HacException.Code.CANCELLED, "the client was closed while the job ran");
+            } catch (InterruptedException e) {
+                reason = new HacException(HacException.Code.CANCELLED, "the thread was interrupted");
+                interrupted = true;
+            }
+            if (reason != null)
+                Native.stop(stop);
+        }
+        if (interrupted)
+            Thread.currentThread().interrupt();
+        if (thrown[0] instanceof HacException && reason == null)
+            throw (HacException) thrown[0];
+        if (thrown[0] != null && reason != null)
+            throw reason;
+        if (thrown[0] != null)
+            throw new IllegalStateException(thrown[0]);
     }
 
     // ---- sorts ----

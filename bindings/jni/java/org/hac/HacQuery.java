@@ -35,6 +35,10 @@ public final class HacQuery implements Cloneable, Serializable {
         FIXED(8),
         /** Parquet files; types are the file's. */
         PARQUET(9),
+        /** Binary records, each behind its length in 4 bytes. */
+        LENGTHS(10),
+        /** Hadoop's typed bytes: a key and a value a record. */
+        TYPEDBYTES(11),
         /** Access logs of Apache and nginx, common or combined. */
         CLF(12),
         /** Pairs {@code key=value}; columns by key. */
@@ -328,12 +332,19 @@ public final class HacQuery implements Cloneable, Serializable {
         return texts;
     }
 
-    /** @param byDefault where no format was set; null: there is none */
-    long[] numbers(Format byDefault) {
+    /** What a job gives, as the numbers of {@code hac_result_format}. */
+    static final int RESULT_TABLE = 2;
+    static final int RESULT_PARQUET = 3;
+
+    /**
+     * @param byDefault where no format was set; null: there is none
+     * @param result RESULT_TABLE or RESULT_PARQUET
+     */
+    long[] numbers(Format byDefault, int result) {
         Format chosen = format != null ? format : byDefault;
         return new long[] {
             limit, chosen != null ? chosen.number : 0, priority, deadlineMillis, memoryLimit, fast ? 1 : 0,
-            engine.ordinal(), options.size(), devices.length};
+            engine.ordinal(), result, options.size(), devices.length};
     }
 
     @Override

@@ -60,6 +60,14 @@ final class Memory {
         return copy;
     }
 
+    /** Buffers of their own that hold everything, one after another. */
+    ByteBuffer[] parts() {
+        ByteBuffer[] all = new ByteBuffer[parts.length];
+        for (int i = 0; i < all.length; i++)
+            all[i] = parts[i].duplicate();
+        return all;
+    }
+
     /** A buffer of its own. */
     ByteBuffer slice(long at, long n) {
         if (at < 0 || n < 0 || n > bytes - at)

@@ -61,6 +61,19 @@ final class Native {
 
     static native byte[] jobData(long job);
 
+    static native long jobAddress(long job);
+
+    static native long jobBytes(long job);
+
+    /** Runs to its end, or to its failure; {@link #stop} ends it from another thread. */
+    static native void opsplit(long client, byte[] texts, long[] numbers, int stop);
+
+    static native int newStop();
+
+    static native void stop(int stop);
+
+    static native void freeStop(int stop);
+
     static native long export(long job);
 
     static native void freeResult(long result);
