@@ -186,6 +186,7 @@ static hac_status plan_query(hac_client *client, const hac_planned_query *query,
                              Hac__Client__PlanQuery *plan, char **ret_text, hac_error *err)
 {
     hac_autofree hac_compiled_query *compiled = NULL;
+    hac_autofree hac_query_footers *footers = calloc(1, sizeof(*footers));
     hac_planned_query planned = HAC_PLANNED_QUERY_INIT;
     hac_query_options known, found;
     hac_query_wire wire;
@@ -205,7 +206,11 @@ static hac_status plan_query(hac_client *client, const hac_planned_query *query,
     for (size_t i = 0; i < planned.n_sources; i++)
         if (planned.sources[i] > INT64_MAX)
             return hac_fail(err, HAC_INVALID, "source %zu is larger than can be", i + 1);
-    status = hac_query_compile_file(client, planned.fd, &known, &compiled, err);
+    if (footers == NULL)
+        return hac_fail_no_memory(err);
+    status = planned.fds != NULL ? hac_query_compile_files(client, planned.fds, planned.names,
+                                                           planned.n_sources, &known, &compiled, footers, err)
+                                 : hac_query_compile_file(client, planned.fd, &known, &compiled, err);
     if (status != HAC_OK)
         return status;
     status = hac_query_encode_found(&known, NULL, compiled, &found, &wire, err);
@@ -215,6 +220,8 @@ static hac_status plan_query(hac_client *client, const hac_planned_query *query,
     plan->spec = &wire.spec;
     plan->sources = (uint64_t *)(uintptr_t)planned.sources;
     plan->n_sources = planned.n_sources;
+    plan->footers = footers->values;
+    plan->n_footers = footers->n;
     plan->files_left_out = known.files_left_out;
     plan->options = &wire.options;
     plan->format = (Hac__Client__PlanFormat)format;

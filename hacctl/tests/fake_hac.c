@@ -566,7 +566,7 @@ hac_status hac_explain_query(hac_client *client, const hac_planned_query *query,
     (void)client;
     record_query("explain", query->n_sources, query->options);
     for (size_t i = 0; i < query->n_sources; i++)
-        record("source %llu", (unsigned long long)query->sources[i]);
+        record("source %llu%s", (unsigned long long)query->sources[i], query->fds != NULL ? " there" : "");
     snprintf(name, sizeof name, "plan%d", (int)format);
     return answer(name, ret_text, err);
 }

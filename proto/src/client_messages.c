@@ -122,7 +122,8 @@ const hac_message_limits hac_client_limits[] = {
         {"spec", .flags = HAC_FIELD_NEEDED},
         {"sources", .max = HAC_WIRE_BYTES_MAX, .count = HAC_DESCRIPTORS_MAX},
         {"options", .flags = HAC_FIELD_NEEDED},
-        {"devices", .count = HAC_DEVICES_MAX}),
+        {"devices", .count = HAC_DEVICES_MAX},
+        {"footers", .count = HAC_DESCRIPTORS_MAX * HAC_FOOTER_N_VALUES}),
     HAC_LIMITS(hac__client__submit_calibrate, false,
         {"devices", .count = HAC_DEVICES_MAX},
         {"options", .flags = HAC_FIELD_NEEDED},
@@ -215,7 +216,19 @@ static hac_status validate_submit_sort(const Hac__Client__SubmitSort *sort, size
     return check_all_named(&fds, n_fds, err);
 }
 
-/* The source of a query has a compiled query; that of query.describe has none. */
+/* A description of columns or of a file comes before the query is compiled, one of footers after it. */
+static hac_status validate_description(const Hac__Client__QuerySpec *spec, hac_error *err)
+{
+    bool footers = spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_FOOTERS;
+    bool compiled = footers || spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING;
+    if (compiled != (spec->compiled != NULL))
+        return hac_fail(err, HAC_PROTOCOL, "spec: compiled: is %s",
+                        compiled ? "missing" : "there, but it is no query");
+    if (footers && spec->source->format != HAC_INPUT_PARQUET)
+        return hac_fail(err, HAC_PROTOCOL, "spec: describe: footers are those of Parquet files");
+    return HAC_OK;
+}
+
 static hac_status validate_query_spec(const Hac__Client__QuerySpec *spec, hac_error *err)
 {
     const Hac__Client__QuerySource *source = spec->source;
@@ -224,10 +237,9 @@ static hac_status validate_query_spec(const Hac__Client__QuerySpec *spec, hac_er
     if (hac_input_options_read(source->options.data, source->options.len, (hac_input_format)source->format,
                                &options, &why) != HAC_OK)
         return hac_fail(err, HAC_PROTOCOL, "spec: source: options: %s", why.message);
-    bool describes = spec->describe != HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING;
-    if (describes != (spec->compiled == NULL))
-        return hac_fail(err, HAC_PROTOCOL, "spec: compiled: is %s",
-                        describes ? "there, but it is no query" : "missing");
+    hac_status status = validate_description(spec, err);
+    if (status != HAC_OK)
+        return status;
     if (spec->rows != 0 && spec->source->format != HAC_INPUT_TABLE)
         return hac_fail(err, HAC_PROTOCOL, "spec: rows: are there, but the source is no table");
     if (spec->limit != 0 && !spec->has_limit)
@@ -334,10 +346,15 @@ static hac_status validate_append_split(const Hac__Client__AppendSplit *split, s
 static hac_status validate_plan_query(const Hac__Client__PlanQuery *plan, size_t n_fds, hac_error *err)
 {
     hac_status status = validate_query_spec(plan->spec, err);
-    if (status == HAC_OK && plan->spec->compiled == NULL)
-        status = hac_fail(err, HAC_PROTOCOL, "spec: compiled: is missing");
+    if (status == HAC_OK && plan->spec->describe != HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING)
+        status = hac_fail(err, HAC_PROTOCOL, "spec: describe: is there, but a query is planned");
     if (status == HAC_OK && plan->n_sources == 0)
         status = hac_fail(err, HAC_PROTOCOL, "sources: there are none");
+    if (status == HAC_OK && plan->n_footers != 0 &&
+        (plan->spec->source->format != HAC_INPUT_PARQUET ||
+         plan->n_footers != plan->n_sources * HAC_FOOTER_N_VALUES))
+        status = hac_fail(err, HAC_PROTOCOL, "footers: has %zu figures of %zu sources", plan->n_footers,
+                          plan->n_sources);
     if (status == HAC_OK && plan->splits)
         status = validate_split_spec(plan->spec, err);
     return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;

@@ -246,7 +246,41 @@ static void test_compiled_query(void **state)
          0);
     BAD(PLAN_QUERY((c.query_spec.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS,
                     c.query_spec.compiled = NULL)),
-        0, "spec: compiled: is missing");
+        0, "spec: describe: is there, but a query is planned");
+}
+
+/* A description of footers needs the compiled query. */
+static void ask_footers(void)
+{
+    c.query_spec.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_FOOTERS;
+    c.source.format = HAC_INPUT_PARQUET;
+    c.source.options = (ProtobufCBinaryData){0, NULL};
+}
+
+static void plan_footers(size_t n_sources, size_t n_values)
+{
+    static uint64_t values[HAC_DESCRIPTORS_MAX * HAC_FOOTER_N_VALUES + 1];
+    ask_footers();
+    c.query_spec.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING;
+    c.plan_query.n_sources = n_sources;
+    c.plan_query.footers = values;
+    c.plan_query.n_footers = n_values;
+}
+
+static void test_footers(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT_QUERY(ask_footers()), 0);
+    BAD(SUBMIT_QUERY((ask_footers(), c.query_spec.compiled = NULL)), 0, "spec: compiled: is missing");
+    BAD(SUBMIT_QUERY((ask_footers(), c.source.format = HAC_INPUT_CSV)), 0, "are those of Parquet files");
+    BAD(PLAN_QUERY(ask_footers()), 0, "spec: describe: is there, but a query is planned");
+    GOOD(PLAN_QUERY(plan_footers(2, 0)), 0);
+    GOOD(PLAN_QUERY(plan_footers(2, 2 * HAC_FOOTER_N_VALUES)), 0);
+    GOOD(PLAN_QUERY(plan_footers(253, 253 * HAC_FOOTER_N_VALUES)), 0);
+    BAD(PLAN_QUERY(plan_footers(2, 2 * HAC_FOOTER_N_VALUES - 1)), 0, "footers: has 9 figures of 2 sources");
+    BAD(PLAN_QUERY(plan_footers(253, 253 * HAC_FOOTER_N_VALUES + 1)), 0, "footers: has more than 1265");
+    BAD(PLAN_QUERY((plan_footers(2, 2 * HAC_FOOTER_N_VALUES), c.source.format = HAC_INPUT_CSV)), 0,
+        "footers: has 10 figures");
 }
 
 static void use_delimiter(void)
@@ -727,19 +761,33 @@ static void test_encode_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_itself),    cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_sort_spec),         cmocka_unit_test(test_job_options),
-        cmocka_unit_test(test_input_in_a_buffer), cmocka_unit_test(test_input_inline),
-        cmocka_unit_test(test_input_descriptors), cmocka_unit_test(test_payload),
-        cmocka_unit_test(test_plan_sort),         cmocka_unit_test(test_other_requests),
-        cmocka_unit_test(test_answers),           cmocka_unit_test(test_events),
-        cmocka_unit_test(test_job_done),          cmocka_unit_test(test_text),
-        cmocka_unit_test(test_encode_refuses),    cmocka_unit_test(test_compiled_query),
-        cmocka_unit_test(test_query_spec),        cmocka_unit_test(test_query_table),
-        cmocka_unit_test(test_query_inputs),      cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_plan_query),        cmocka_unit_test(test_query_splits),
-        cmocka_unit_test(test_append_split),      cmocka_unit_test(test_split_in_file),
-        cmocka_unit_test(test_append_graph),      cmocka_unit_test(test_output),
+        cmocka_unit_test(test_request_itself),
+        cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_sort_spec),
+        cmocka_unit_test(test_job_options),
+        cmocka_unit_test(test_input_in_a_buffer),
+        cmocka_unit_test(test_input_inline),
+        cmocka_unit_test(test_input_descriptors),
+        cmocka_unit_test(test_payload),
+        cmocka_unit_test(test_plan_sort),
+        cmocka_unit_test(test_other_requests),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_job_done),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_encode_refuses),
+        cmocka_unit_test(test_compiled_query),
+        cmocka_unit_test(test_query_spec),
+        cmocka_unit_test(test_query_table),
+        cmocka_unit_test(test_query_inputs),
+        cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_footers),
+        cmocka_unit_test(test_plan_query),
+        cmocka_unit_test(test_query_splits),
+        cmocka_unit_test(test_append_split),
+        cmocka_unit_test(test_split_in_file),
+        cmocka_unit_test(test_append_graph),
+        cmocka_unit_test(test_output),
         cmocka_unit_test(test_split_done),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -161,6 +161,37 @@ class Plans(SharedMachineTest):
         self.m.good("parquet", "query", "in.parquet", *total, "--receipt", "receipt.json")
         self.assertEqual(json.loads((self.m.work / "receipt.json").read_text())["flow"], "parquet")
 
+    def test_parquet_plans_are_those_of_jobs(self):
+        """An executor reads the footers for explain, too: a plan counts the bytes of the query's columns, whatever else a file
+        has, and statistics that answer. Several files are planned with the types of all."""
+        for name, kind in (("a", "i64"), ("b", "i32")):
+            rows = "".join(f"{i % 97},{i},{i * 7919 % 1000003},{i / 7}\n" for i in range(120000))
+            Path(self.m.path(f"{name}.csv")).write_text(f"k,v,w,x\n{rows}")
+            self.m.good("-q", "parquet", "convert", f"{name}.csv", f"{name}.parquet", "--schema", f"k:u32,v:i64,w:{kind},x:f64",
+                        "--row-group-rows", "30000")
+        few = ("--where", "k < 50", "--select", "sum(v) as s")
+        for words in (("a.parquet", *few), ("a.parquet", "b.parquet", "--group-by", "k", "--select", "k, max(w) as w, sum(x) as s"),
+                      ("a.parquet", "--select", "count() as n, max(v) as v"), ("a.parquet", "--select", "w, x", "--order-by", "w", "--limit", "7")):
+            query = ("parquet", "query", *words, "--devices", "cpu.0")
+            for _ in range(5):  # between the plans hacd may have learnt more
+                plan = self.m.json("explain", *query)
+                self.m.good(*query, "-o", "out.csv", "--receipt", self.m.path("receipt.json"))
+                receipt = json.loads(Path(self.m.path("receipt.json")).read_text())
+                ran = self.m.json("show", receipt["job"])["plan"]
+                if plan["predicted_seconds"] == receipt["predicted_seconds"]:
+                    break
+            for key in ("bytes", "rows", "chunk", "chunks", "engine", "predicted_seconds"):
+                self.assertEqual(plan[key], ran[key], f"{words}: {key}")
+            self.assertEqual(plan["predicted_seconds"], receipt["predicted_seconds"], words)
+            self.assertEqual([t["codelet"] for t in plan["tasks"]], [t["codelet"] for t in ran["tasks"]])
+        self.assertEqual(self.m.json("explain", "parquet", "query", "a.parquet", "b.parquet", *few)["rows"], 240000)
+
+    def test_plans_of_bad_parquet(self):
+        """explain says of a file what a job says."""
+        Path(self.m.path("bad.parquet")).write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
+        query = ("parquet", "query", "bad.parquet", "--schema", "k:u32", "--select", "sum(k) as s")
+        self.assertEqual(self.m.bad(1, "explain", *query), self.m.bad(1, *query))
+
     def test_sorts_of_rows_are_sorts(self):
         """The flow's name is the same wherever a user sees it."""
         (self.m.work / "in.csv").write_text("k,v\n1,2\n3,4\n")

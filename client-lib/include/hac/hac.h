@@ -804,11 +804,15 @@ typedef struct hac_planned_query {
      * -1: none. */
     int fd;
     const hac_query_options *options;
+    /* Descriptors of the files, as for hac_query_files, instead of `fd`; NULL: the files need not exist. An
+     * executor reads the footers of Parquet files then, and the plan is that of a job. */
+    const int *fds;
+    const char *const *names; /* of the files, or NULL */
 } hac_planned_query;
 
 #define HAC_PLANNED_QUERY_INIT                                                                               \
     {                                                                                                        \
-        sizeof(hac_planned_query), NULL, 0, -1, NULL                                                         \
+        sizeof(hac_planned_query), NULL, 0, -1, NULL, NULL, NULL                                             \
     }
 
 /* Returns the plan of a query on this machine, without running it. *ret_text is malloc'ed. HAC_INVALID: the

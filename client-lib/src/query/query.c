@@ -220,9 +220,10 @@ static hac_status send_query(const hac_query_call *call, const hac_compiled_quer
     wire->spec.describe = call->describe;
     wire->spec.compiled =
         compiled != NULL ? (Hac__Client__CompiledQuery *)(uintptr_t)&compiled->message : NULL;
-    /* An acknowledgement makes this call report the errors of the submission. A description needs none,
-     * because its first response is its result. */
-    wire->options.acknowledge = call->describe != HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS;
+    /* An acknowledgement makes this call report the errors of the submission. A description that is short
+     * needs none, because its first response is its result. */
+    wire->options.acknowledge = call->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_NOTHING ||
+                                call->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_FILE;
     Hac__Client__SubmitQuery query = HAC__CLIENT__SUBMIT_QUERY__INIT;
     query.spec = &wire->spec;
     query.inputs = call->inputs;

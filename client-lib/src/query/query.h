@@ -4,6 +4,8 @@
 #define CLIENT_QUERY_H
 
 #include "base/input_options.h"
+#include "base/limits.h"
+#include "base/query_layout.h"
 #include "compile_query.h"
 #include "jobs/jobs.h"
 
@@ -67,6 +69,19 @@ HAC_MUST_USE hac_status hac_query_call_compile(hac_client *client, const hac_que
 /* Compiles a query on the file in `fd`, for a plan. -1: there is no file. The caller frees *ret. */
 HAC_MUST_USE hac_status hac_query_compile_file(hac_client *client, int fd, const hac_query_options *options,
                                                hac_compiled_query **ret, hac_error *err);
+
+/* What a query would read of Parquet files, as a job would count it. */
+typedef struct hac_query_footers {
+    uint64_t values[HAC_QUERY_FILES_MAX * HAC_FOOTER_N_VALUES];
+    size_t n; /* 0: the files are not Parquet, or are empty */
+} hac_query_footers;
+
+/* Compiles a query on files, for a plan, and asks hacd for their footers if they are Parquet. `names` may be
+ * NULL. The caller frees *ret. */
+HAC_MUST_USE hac_status hac_query_compile_files(hac_client *client, const int *fds, const char *const *names,
+                                                size_t n_files, const hac_query_options *options,
+                                                hac_compiled_query **ret, hac_query_footers *ret_footers,
+                                                hac_error *err);
 
 /* Compiles the query if call->compiled is NULL, and sends it. */
 HAC_MUST_USE hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_job **ret_job,

@@ -142,10 +142,28 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
     return HAC_OK;
 }
 
+/* Fills in the inputs of a call on files. The call borrows `options` and `fds`. */
+static hac_status fill_files(file_inputs *files, const int *fds, const char *const *names, size_t n_files,
+                             const hac_query_options *options, hac_query_call *ret, hac_error *err)
+{
+    hac_status status = fill_paths(files, names, n_files, options, err);
+    for (size_t i = 0; i < n_files && status == HAC_OK; i++)
+        status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, options, err);
+    if (status != HAC_OK)
+        return status;
+    size_t at = 0;
+    for (size_t i = 0; i < n_files && files->paths.data != NULL; at += files->input[i++].path.len)
+        files->input[i].path.data = (uint8_t *)files->paths.data + at;
+    *ret = (hac_query_call){
+        .options = options, .inputs = files->list, .n_inputs = n_files, .fds = fds, .n_fds = n_files};
+    return HAC_OK;
+}
+
 hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names, size_t n_files,
                            const hac_query_options *options, hac_job **ret_job, hac_error *err)
 {
     hac_query_options known;
+    hac_query_call call;
     hac_status status = hac_query_options_read(options, &known, err);
     if (status == HAC_OK && (n_files == 0 || n_files > HAC_QUERY_FILES_MAX))
         status =
@@ -155,17 +173,57 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
     hac_cleanup(free_inputs) file_inputs *files = calloc(1, sizeof(*files));
     if (files == NULL)
         return hac_fail_no_memory(err);
-    status = fill_paths(files, names, n_files, &known, err);
-    for (size_t i = 0; i < n_files && status == HAC_OK; i++)
-        status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, &known, err);
+    status = fill_files(files, fds, names, n_files, &known, &call, err);
+    return status == HAC_OK ? hac_query_submit(client, &call, ret_job, err) : status;
+}
+
+/* Runs the job that reads the footers of the call's files. */
+static hac_status read_footers(hac_client *client, const hac_query_call *call,
+                               const hac_compiled_query *compiled, hac_query_footers *ret, hac_error *err)
+{
+    hac_cleanup(hac_job_unref_cleanup) hac_job *job = NULL;
+    hac_query_options options = *call->options;
+    hac_query_call asked = *call;
+    hac_query_wire wire;
+    options.job.detach = 0;
+    options.job.progress = NULL;
+    options.job.done = NULL;
+    options.job.deadline_seconds = 0; /* it is that of the job which is planned */
+    asked.options = &options;
+    asked.describe = HAC__CLIENT__DESCRIPTION__DESCRIBE_FOOTERS;
+    hac_status status = hac_query_encode(&options, NULL, &wire, err);
+    if (status == HAC_OK)
+        status = hac_query_send(client, &asked, compiled, &wire, &job, err);
+    if (status == HAC_OK)
+        status = hac_job_wait(job, -1, err);
     if (status != HAC_OK)
         return status;
-    size_t at = 0;
-    for (size_t i = 0; i < n_files && files->paths.data != NULL; at += files->input[i++].path.len)
-        files->input[i].path.data = (uint8_t *)files->paths.data + at;
-    hac_query_call call = {
-        .options = &known, .inputs = files->list, .n_inputs = n_files, .fds = fds, .n_fds = n_files};
-    return hac_query_submit(client, &call, ret_job, err);
+    size_t n = call->n_inputs * HAC_FOOTER_N_VALUES;
+    if (hac_job_bytes(job) != n * sizeof(ret->values[0]))
+        return hac_fail(err, HAC_PROTOCOL, "the figures of the footers are damaged");
+    memcpy(ret->values, hac_job_data(job), n * sizeof(ret->values[0]));
+    ret->n = n;
+    return HAC_OK;
+}
+
+hac_status hac_query_compile_files(hac_client *client, const int *fds, const char *const *names,
+                                   size_t n_files, const hac_query_options *options, hac_compiled_query **ret,
+                                   hac_query_footers *ret_footers, hac_error *err)
+{
+    hac_query_call call;
+    hac_autofree hac_compiled_query *compiled = NULL;
+    hac_cleanup(free_inputs) file_inputs *files = calloc(1, sizeof(*files));
+    if (files == NULL)
+        return hac_fail_no_memory(err);
+    ret_footers->n = 0;
+    hac_status status = fill_files(files, fds, names, n_files, options, &call, err);
+    if (status == HAC_OK)
+        status = hac_query_call_compile(client, &call, &compiled, err);
+    if (status == HAC_OK && options->input_format == HAC_INPUT_PARQUET)
+        status = read_footers(client, &call, compiled, ret_footers, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(compiled);
+    return status;
 }
 
 hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, const hac_job_options *options,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job_query.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/query_layout.h"
 #include "query_run.h"
 
@@ -42,6 +44,20 @@ static hac_status over_limit(hacd_job *job, uint64_t needed, hac_error *err)
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
+/* What the client has asked of the files' footers, as if a job had read them. */
+static hac_status apply_footers(const Hac__Client__PlanQuery *request, hac_query_spec *spec, hac_error *err)
+{
+    if (request->n_footers == 0)
+        return HAC_OK;
+    hac_autofree hac_parquet_footers *footers = calloc(1, sizeof *footers);
+    if (footers == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < request->n_sources; i++)
+        hac_parquet_footers_take_values(footers, i, request->footers + i * HAC_FOOTER_N_VALUES);
+    (void)hac_parquet_footers_apply(footers, spec);
+    return HAC_OK;
+}
+
 hac_status hac_query_plan_read(const Hac__Client__PlanQuery *request, hac_query_spec *ret, hac_error *err)
 {
     memset(ret, 0, sizeof *ret);
@@ -59,7 +75,7 @@ hac_status hac_query_plan_read(const Hac__Client__PlanQuery *request, hac_query_
     if (ret->place == HAC_QUERY_INLINE && ret->bytes > HAC_QUERY_DATA_MAX)
         return hac_fail(err, HAC_INVALID, "%llu bytes are too many for a message",
                         (unsigned long long)ret->bytes);
-    return HAC_OK;
+    return apply_footers(request, ret, err);
 }
 
 static hac_status take_input(hac_session *session, hacd_job *job, const Hac__Client__Input *input,
@@ -125,7 +141,8 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     job->items = spec->table ? spec->sources[0] : spec->bytes;
     /* A description is answered by its result, wherever its source lies. */
     from->inline_input = spec->place == HAC_QUERY_INLINE ||
-                         request->spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS;
+                         request->spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS ||
+                         request->spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_FOOTERS;
     snprintf(from->what, sizeof from->what, "%s of %llu bytes of %s", request->spec->sort ? "sort" : "query",
              (unsigned long long)job->bytes_in, spec->format != NULL ? spec->format : "data");
     return HAC_OK;

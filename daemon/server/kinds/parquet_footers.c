@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parquet_footers.h"
 
+#include <string.h>
+
 /* An executor may report nonsense. That costs its own job memory and time, no more than a large file does. */
 #define VALUE_MAX (UINT64_C(1) << 48)
 
@@ -14,15 +16,24 @@ static uint64_t bounded(uint64_t value)
     return value < VALUE_MAX ? value : VALUE_MAX;
 }
 
+void hac_parquet_footers_take_values(hac_parquet_footers *reading, size_t source, const uint64_t *values)
+{
+    for (size_t i = 0; i < HAC_FOOTER_N_VALUES; i++)
+        reading->values[source][i] = i == HAC_FOOTER_STAMP ? values[i] : bounded(values[i]);
+    reading->counted[source] = true;
+}
+
 void hac_parquet_footers_take(hac_parquet_footers *reading, size_t source, const Hac__Executor__Done *done)
 {
-    uint64_t group = bounded(value(done, HAC_FOOTER_GROUP_ROWS));
-    reading->rows[source] = bounded(value(done, HAC_FOOTER_ROWS));
-    reading->decoded[source] = bounded(value(done, HAC_FOOTER_DECODED));
-    reading->answered[source] = bounded(value(done, HAC_FOOTER_ANSWERED));
-    reading->stamps[source] = value(done, HAC_FOOTER_STAMP);
-    reading->counted[source] = true;
-    reading->group_rows = group > reading->group_rows ? group : reading->group_rows;
+    uint64_t values[HAC_FOOTER_N_VALUES];
+    for (size_t i = 0; i < HAC_FOOTER_N_VALUES; i++)
+        values[i] = value(done, i);
+    hac_parquet_footers_take_values(reading, source, values);
+}
+
+void hac_parquet_footers_write(const hac_parquet_footers *reading, size_t n, uint64_t *ret)
+{
+    memcpy(ret, reading->values, n * sizeof reading->values[0]);
 }
 
 bool hac_parquet_footers_apply(const hac_parquet_footers *reading, hac_query_spec *spec)
@@ -31,13 +42,15 @@ bool hac_parquet_footers_apply(const hac_parquet_footers *reading, hac_query_spe
         if (!reading->counted[i])
             return false;
     spec->in_rows = true;
-    spec->group_rows = reading->group_rows;
-    spec->bytes = spec->answered = 0;
+    spec->bytes = spec->answered = spec->group_rows = 0;
     for (size_t i = 0; i < spec->n_sources; i++) {
-        spec->sources[i] = reading->rows[i];
-        spec->stamps[i] = reading->stamps[i];
-        spec->bytes += reading->decoded[i];
-        spec->answered += reading->answered[i];
+        const uint64_t *values = reading->values[i];
+        uint64_t group = values[HAC_FOOTER_GROUP_ROWS];
+        spec->sources[i] = values[HAC_FOOTER_ROWS];
+        spec->stamps[i] = values[HAC_FOOTER_STAMP];
+        spec->bytes += values[HAC_FOOTER_DECODED];
+        spec->answered += values[HAC_FOOTER_ANSWERED];
+        spec->group_rows = group > spec->group_rows ? group : spec->group_rows;
     }
     return true;
 }

@@ -11,15 +11,16 @@
 
 typedef struct hac_parquet_footers {
     bool counted[HAC_DESCRIPTORS_MAX]; /* its footer was read; the following are known: */
-    uint64_t rows[HAC_DESCRIPTORS_MAX];
-    uint64_t decoded[HAC_DESCRIPTORS_MAX];  /* bytes of the query's columns */
-    uint64_t answered[HAC_DESCRIPTORS_MAX]; /* of these, HAC_FOOTER_ANSWERED */
-    uint64_t stamps[HAC_DESCRIPTORS_MAX];   /* HAC_FOOTER_STAMP */
-    uint64_t group_rows;                    /* of the largest row group in any file */
+    uint64_t values[HAC_DESCRIPTORS_MAX][HAC_FOOTER_N_VALUES];
 } hac_parquet_footers;
 
 /* Takes what query.footer reported about a file. */
 void hac_parquet_footers_take(hac_parquet_footers *reading, size_t source, const Hac__Executor__Done *done);
+/* Takes the HAC_FOOTER_N_VALUES values of a file that a client asked for before. */
+void hac_parquet_footers_take_values(hac_parquet_footers *reading, size_t source, const uint64_t *values);
+
+/* Writes HAC_FOOTER_N_VALUES values for each of the `n` files, which have been read. */
+void hac_parquet_footers_write(const hac_parquet_footers *reading, size_t n, uint64_t *ret);
 
 /* Counts the sources in rows, and sets the bytes to read and those of them that statistics answer. Returns
  * false if some footers have not been read. */

@@ -72,6 +72,21 @@ static hac_status plan_footers(hacd_job *job, hac_error *err)
     return hac_query_run_set_data(job, err);
 }
 
+/* The result of a job that asks for the footers. HAC_NOT_FOUND: the job has ended. */
+static hac_status answer_footers(hacd_job *job, hac_error *err)
+{
+    const hacd_query *state = hac_query_of(job);
+    size_t bytes = state->spec.n_sources * HAC_FOOTER_N_VALUES * sizeof(uint64_t);
+    uint64_t *values = malloc(bytes);
+    if (values == NULL)
+        return hac_fail_no_memory(err);
+    hac_parquet_footers_write(&state->footers, state->spec.n_sources, values);
+    free(job->result_data);
+    job->result_data = (uint8_t *)values;
+    job->result_data_bytes = job->result_bytes = bytes;
+    return HAC_NOT_FOUND;
+}
+
 hac_status hac_query_run_next_plan(hacd_job *job, uint32_t device_mask, hac_error *err)
 {
     hacd_query *state = hac_query_of(job);
@@ -83,6 +98,8 @@ hac_status hac_query_run_next_plan(hacd_job *job, uint32_t device_mask, hac_erro
     state->spec.compiled_bytes = state->query_bytes;
     if (state->parquet && !hac_parquet_footers_apply(&state->footers, &state->spec))
         return plan_footers(job, err);
+    if (state->asks_footers)
+        return answer_footers(job, err);
     hac_plan *plan = NULL;
     state->spec.memory = memory_for(job);
     state->spec.limit = job->memory_limit;
@@ -723,6 +740,7 @@ hac_status hac_query_run_take_spec(hacd_job *job, const Hac__Client__QuerySpec *
     ((hac_query_holder *)job->kind_state)->query = state;
     hac_query_spec_read(spec, &state->spec);
     state->parquet = spec->source->format == HAC_INPUT_PARQUET && spec->compiled != NULL;
+    state->asks_footers = spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_FOOTERS;
     if (spec->sort)
         job->flow = "sort";
     state->writes_parquet = spec->output_format == HAC_RESULT_PARQUET;

@@ -22,6 +22,7 @@ typedef struct hac_query_totals {
 typedef struct hacd_query {
     hac_query_spec spec;
     bool parquet, writes_parquet;
+    bool asks_footers;  /* the job ends when the footers are read: they are its result */
     const char *output; /* the result's format; NULL: none */
     hac_parquet_footers footers;
     uint8_t *source; /* inline */

@@ -209,14 +209,27 @@ static hac_status print_plan(const char *plan, hac_form form, hac_error *err)
     return status == HAC_OK ? hac_cli_print(drawing, err) : status;
 }
 
+/* Whether a job would read the files that are there. */
+static bool plans_files(const plan_request *request)
+{
+    const hac_query_input *input = &request->query.input;
+    return request->bytes == 0 && !request->query.in_splits && input->n_files > 0 &&
+           !hac_query_input_by_client(input);
+}
+
 /* The query, if the request is for one. `fd` is borrowed. */
 static hac_planned_query planned_query(const plan_request *request, int fd)
 {
+    const hac_query_input *input = &request->query.input;
     hac_planned_query query = HAC_PLANNED_QUERY_INIT;
     query.sources = sources_of(request);
     query.n_sources = n_sources_of(request);
     query.fd = fd;
     query.options = &request->query.options;
+    if (plans_files(request)) {
+        query.fds = input->fds;
+        query.names = (const char *const *)input->names;
+    }
     return query;
 }
 
