@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cast_text.h"
 #include "base/text.h"
 #include "base/value_text.h"
 #include "program/op_info.h"
@@ -520,29 +521,29 @@ static bool parse(const hac_instruction *at, const ref_value *a, ref_value *ret)
     int32_t date = 0;
     switch (at->op) {
     case HAC_OP_STRING_TO_BOOL:
-        status = hac_parse_bool(a->string, a->bytes, &ret->boolean);
+        status = hac_cast_bool(a->string, a->bytes, &ret->boolean);
         break;
     case HAC_OP_STRING_TO_I64:
-        status = hac_parse_i64(a->string, a->bytes, &ret->i64);
+        status = hac_cast_i64(a->string, a->bytes, &ret->i64);
         break;
     case HAC_OP_STRING_TO_U64:
-        status = hac_parse_u64(a->string, a->bytes, &ret->u64);
+        status = hac_cast_u64(a->string, a->bytes, &ret->u64);
         break;
     case HAC_OP_STRING_TO_F32:
-        status = hac_parse_f32(a->string, a->bytes, &ret->f32);
+        status = hac_cast_f32(a->string, a->bytes, &ret->f32);
         break;
     case HAC_OP_STRING_TO_F64:
-        status = hac_parse_f64(a->string, a->bytes, &ret->f64);
+        status = hac_cast_f64(a->string, a->bytes, &ret->f64);
         break;
     case HAC_OP_STRING_TO_DATE:
-        status = hac_parse_date(a->string, a->bytes, &date);
+        status = hac_cast_date(a->string, a->bytes, &date);
         ret->i64 = date;
         break;
     case HAC_OP_STRING_TO_TIMESTAMP:
-        status = hac_parse_timestamp(a->string, a->bytes, &ret->i64);
+        status = hac_cast_timestamp(a->string, a->bytes, &ret->i64);
         break;
     case HAC_OP_STRING_TO_DECIMAL:
-        status = hac_parse_decimal(a->string, a->bytes, 38, at->k, &ret->i128);
+        status = hac_cast_decimal(a->string, a->bytes, 38, at->k, &ret->i128);
         break;
     default:
         return false;

@@ -96,7 +96,10 @@ static const char *const introduction_of_values =
     "- `cast(x as type)` converts; a value that the type cannot represent is an error of the row. `try_cast(x as type)`\n"
     "  gives null instead. Numbers convert to each other and to bool (0 is false), dates and timestamps to each other, and\n"
     "  everything except bytes to and from string. Floats become integers by rounding half to even, decimals by rounding\n"
-    "  half away from zero.\n";
+    "  half away from zero.\n"
+    "- A cast of text takes other spellings than files have: blanks on both sides, `1_000`, for integers also `0x1f`,\n"
+    "  `0b101` and a fraction, which is rounded as a decimal, and for times `2024/1/2` and `2024-01-02 3:04`. A cast to\n"
+    "  date leaves a time of day out.\n";
 
 static const char *const introduction_of_texts =
     "\n"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cast_text.h"
 #include "base/value_text.h"
 #include "functions.h"
 #include "syntax/literal.h"
@@ -41,7 +42,7 @@ static bool read_number(const hac_literal *text, hac_value_type type, hac_litera
     const char *digits = text->bytes + sign;
     size_t n = text->n_bytes - sign;
     if (hac_kind_is_float(type.kind)) {
-        if (hac_parse_f64(text->bytes, text->n_bytes, &ret->real) != HAC_TEXT_OK)
+        if (hac_cast_f64(text->bytes, text->n_bytes, &ret->real) != HAC_TEXT_OK)
             return false;
         if (type.kind == HAC_KIND_F32)
             ret->real = (double)(float)ret->real;
@@ -62,7 +63,7 @@ static bool read_date(const char *text, size_t bytes, hac_literal *ret)
         ret->integer = days;
         return true;
     }
-    if (hac_parse_timestamp(text, bytes, &microseconds) != HAC_TEXT_OK || microseconds % day != 0)
+    if (hac_cast_timestamp(text, bytes, &microseconds) != HAC_TEXT_OK || microseconds % day != 0)
         return false;
     ret->integer = microseconds / day;
     return true;
@@ -79,12 +80,12 @@ static bool read_text(const hac_literal *text, hac_value_type type, hac_literal 
     case HAC_KIND_DATE:
         return read_date(text->bytes, text->n_bytes, ret);
     case HAC_KIND_TIMESTAMP:
-        if (hac_parse_timestamp(text->bytes, text->n_bytes, &microseconds) != HAC_TEXT_OK)
+        if (hac_cast_timestamp(text->bytes, text->n_bytes, &microseconds) != HAC_TEXT_OK)
             return false;
         ret->integer = microseconds;
         return true;
     case HAC_KIND_BOOL:
-        if (hac_parse_bool(text->bytes, text->n_bytes, &boolean) != HAC_TEXT_OK)
+        if (hac_cast_bool(text->bytes, text->n_bytes, &boolean) != HAC_TEXT_OK)
             return false;
         ret->integer = boolean;
         return true;

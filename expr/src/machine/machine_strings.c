@@ -6,6 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/cast_text.h"
 #include "base/text.h"
 #include "base/value_text.h"
 #include "machine_strings.h"
@@ -81,14 +82,14 @@ static void note(hac_machine_slot *slot, size_t row, hac_text_status status)
 #define PARSE(name, R, T, call) ROWS(name, R, T value = 0; note(slot, i, call); z = (R)value;)
 #define TEXT                    (const char *)a.at, a.bytes
 
-PARSE(run_to_bool, uint8_t, bool, hac_parse_bool(TEXT, &value))
-PARSE(run_to_i64, int64_t, int64_t, hac_parse_i64(TEXT, &value))
-PARSE(run_to_u64, uint64_t, uint64_t, hac_parse_u64(TEXT, &value))
-PARSE(run_to_f32, float, float, hac_parse_f32(TEXT, &value))
-PARSE(run_to_f64, double, double, hac_parse_f64(TEXT, &value))
-PARSE(run_to_date, int64_t, int32_t, hac_parse_date(TEXT, &value))
-PARSE(run_to_timestamp, int64_t, int64_t, hac_parse_timestamp(TEXT, &value))
-PARSE(run_to_decimal, __int128, __int128, hac_parse_decimal(TEXT, HAC_DIGITS_MAX, k->number, &value))
+PARSE(run_to_bool, uint8_t, bool, hac_cast_bool(TEXT, &value))
+PARSE(run_to_i64, int64_t, int64_t, hac_cast_i64(TEXT, &value))
+PARSE(run_to_u64, uint64_t, uint64_t, hac_cast_u64(TEXT, &value))
+PARSE(run_to_f32, float, float, hac_cast_f32(TEXT, &value))
+PARSE(run_to_f64, double, double, hac_cast_f64(TEXT, &value))
+PARSE(run_to_date, int64_t, int32_t, hac_cast_date(TEXT, &value))
+PARSE(run_to_timestamp, int64_t, int64_t, hac_cast_timestamp(TEXT, &value))
+PARSE(run_to_decimal, __int128, __int128, hac_cast_decimal(TEXT, HAC_DIGITS_MAX, k->number, &value))
 
 /* ---- parts of strings: the bytes stay where they are --------------------------------------------------- */
 

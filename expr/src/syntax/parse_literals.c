@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse_literals.h"
 
+#include "base/cast_text.h"
 #include "base/value_text.h"
 #include "literal.h"
 
@@ -58,8 +59,8 @@ hac_node *hac_parse_time(hac_parser *p, hac_kind kind)
     int64_t microseconds = 0;
     const char *text = node->literal.bytes;
     size_t bytes = node->literal.n_bytes;
-    hac_text_status status = kind == HAC_KIND_DATE ? hac_parse_date(text, bytes, &days)
-                                                   : hac_parse_timestamp(text, bytes, &microseconds);
+    hac_text_status status = kind == HAC_KIND_DATE ? hac_cast_date(text, bytes, &days)
+                                                   : hac_cast_timestamp(text, bytes, &microseconds);
     if (status == HAC_TEXT_PRECISION)
         return hac_parser_fail(p, at, "'%.*s' has digits below a microsecond, which timestamps do not have",
                                (int)(bytes < 64 ? bytes : 64), text);
