@@ -295,6 +295,17 @@ SELECT 1 AS one, count(*) AS n FROM 'nothing.csv'
 SELECT count(*) AS n FROM 't.csv' GROUP BY NULL
 SELECT count(*) AS n FROM 'nothing.csv' GROUP BY NULL
 SELECT city, count(*) AS n FROM 't.csv' GROUP BY NULL, city ORDER BY city
+SELECT -id AS id FROM 't.csv' ORDER BY id + 0 LIMIT 5
+SELECT -id AS id, qty AS price FROM 't.csv' ORDER BY price * 2 DESC, abs(id) LIMIT 5
+SELECT -id AS n FROM 't.csv' ORDER BY n + 0 LIMIT 5
+SELECT city, -max(id) AS id FROM 't.csv' GROUP BY city ORDER BY max(id) + 0
+SELECT -qty AS qty, count(*) AS n FROM 't.csv' GROUP BY qty ORDER BY qty + 0
+SELECT qty % 3 AS qty, id FROM 't.csv' ORDER BY coalesce(qty, 0) DESC, id LIMIT 9
+SELECT city, * FROM 't.csv' ORDER BY id LIMIT 3
+SELECT count(*), count(*) FROM 't.csv'
+SELECT city, city, count(*), count(*) FROM 't.csv' GROUP BY city ORDER BY city
+SELECT DISTINCT city, city FROM 't.csv' ORDER BY city
+SELECT qty AS x, id AS x FROM 't.csv' ORDER BY id LIMIT 4
 """.strip().splitlines()
 
 # On the host's columns and on a device's vectors.
@@ -423,6 +434,17 @@ class Words(SharedMachineTest):
         for statement in STATEMENTS:
             with self.subTest(statement):
                 self.check([statement] * 99, self.ask(statement), self.wanted(statement))
+
+    def test_repeated_names(self):
+        """All columns that are asked for, with the names that DuckDB gives to them in a file."""
+        for items in ("city, *", "id, id, id", "*, *", "qty AS id, id, qty + 1 AS id", "id, id AS id_1, id", "DISTINCT id, id, id % 2 AS id"):
+            of = f"SELECT {items} FROM t ORDER BY ALL LIMIT 5"
+            self.duck.execute(f"COPY ({of}) TO '{self.m.path('right.csv')}' (HEADER)")
+            wanted = Path(self.m.path("right.csv")).read_text(encoding="utf-8").splitlines()
+            got = self.m.good("query", of.replace(" t ", " 't.csv' ")).decode().splitlines()
+            self.assertEqual((got[0], len(got)), (wanted[0], len(wanted)), items)
+        self.m.good("query", "SELECT id, id, city AS id FROM 't.csv' WHERE id < 2", "-o", "twice.parquet")
+        self.assertEqual(self.duck.execute("SELECT id, id_1, id_2 IS NOT NULL FROM 'twice.parquet'").fetchall(), [(0, 0, True), (1, 1, True)])
 
     def test_engines(self):
         text = Path(self.m.path("t.csv")).read_text(encoding="utf-8").splitlines(keepends=True)

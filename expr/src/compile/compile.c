@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@
 #include "base/format.h"
 #include "base/input_options.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 #include "language/functions.h"
 #include "program/query_verify.h"
 #include "syntax/types.h"
@@ -243,29 +245,52 @@ static hac_output_column *output_named(hac_compiler *c, const char *name)
     return NULL;
 }
 
+/* Whether the item is a key, which is an output already. That gets the name of the first item with one. */
+static bool is_key_output(hac_compiler *c, const hac_item *item, const char *name)
+{
+    for (size_t i = 0; i < c->n_key_outputs; i++) {
+        hac_output_column *output = &c->outputs[i];
+        if (!hac_node_equal(output->node, item->node))
+            continue;
+        if (item->name == NULL || strcmp(output->name, name) == 0)
+            return true;
+        if (!output->named && output_named(c, name) == NULL) {
+            output->name = name;
+            output->named = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name for a column after others of that name: a, a_1, a_2. */
+static const char *repeated_name(hac_compiler *c, const char *name)
+{
+    char *ret = hac_arena_alloc(&c->arena, HAC_FIELD_NAME_MAX);
+    char suffix[16];
+    for (unsigned i = 1; ret != NULL; i++) {
+        int bytes = snprintf(suffix, sizeof suffix, "_%u", i);
+        hac_utf8_copy(ret, HAC_FIELD_NAME_MAX - (size_t)bytes, name);
+        strcat(ret, suffix);
+        if (output_named(c, ret) == NULL)
+            return ret;
+    }
+    return NULL;
+}
+
 static hac_status add_output(hac_compiler *c, const hac_item *item)
 {
     const char *name = item->name != NULL ? item->name : hac_compile_own_text(c, item);
     if (name == NULL)
         return hac_fail_no_memory(c->err);
-    hac_output_column *same = output_named(c, name);
-    if (same != NULL && !hac_node_equal(same->node, item->node))
+    if (is_key_output(c, item, name))
+        return HAC_OK;
+    const hac_output_column *same = output_named(c, name);
+    if (same != NULL && !c->text->select_only && !hac_node_equal(same->node, item->node))
         return hac_expr_fail(item->source, item->first, c->err,
                              "two columns are called '%s'; give one of them another name with 'as'", name);
-    for (size_t i = 0; same == NULL && i < c->n_outputs; i++) {
-        hac_output_column *output = &c->outputs[i];
-        if (!hac_node_equal(output->node, item->node))
-            continue;
-        if (item->name == NULL && !c->text->select_only)
-            return HAC_OK; /* the key is an output already */
-        if (!output->named && i < c->n_keys && c->aggregated && !c->text->select_only) {
-            output->name = name; /* the output of the key gets the name */
-            output->named = true;
-            return HAC_OK;
-        }
-    }
-    if (same != NULL)
-        return HAC_OK;
+    if (same != NULL && (name = repeated_name(c, name)) == NULL)
+        return hac_fail_no_memory(c->err);
     if (c->n_outputs == HAC_PROGRAM_OUTPUTS_MAX)
         return hac_expr_fail(item->source, item->first, c->err, "more than %d columns",
                              HAC_PROGRAM_OUTPUTS_MAX);
@@ -343,6 +368,7 @@ static hac_status make_outputs(hac_compiler *c)
     hac_status status = HAC_OK;
     for (size_t i = 0; i < c->n_keys && status == HAC_OK && !c->text->select_only; i++)
         status = add_output(c, &c->keys[i]);
+    c->n_key_outputs = c->n_outputs;
     if (status == HAC_OK && c->n_selects == 0 && c->n_keys == 0)
         status = add_star(c, &(hac_item){.source = &c->select_source});
     for (size_t i = 0; i < c->n_selects && status == HAC_OK; i++) {
@@ -386,9 +412,14 @@ static hac_status make_distinct(hac_compiler *c)
                         "--select, or query the result again");
     if (c->n_outputs > HAC_QUERY_KEYS_MAX)
         return hac_fail(c->err, HAC_INVALID, "--distinct: rows of more than %d columns", HAC_QUERY_KEYS_MAX);
-    for (size_t i = 0; i < c->n_outputs; i++)
-        c->keys[i] = (hac_item){.node = c->outputs[i].node, .name = c->outputs[i].name};
-    c->n_keys = c->n_outputs;
+    c->n_keys = 0;
+    for (size_t i = 0; i < c->n_outputs; i++) {
+        bool repeated = false;
+        for (size_t j = 0; j < i && !repeated; j++)
+            repeated = hac_node_equal(c->outputs[j].node, c->outputs[i].node);
+        if (!repeated)
+            c->keys[c->n_keys++] = (hac_item){.node = c->outputs[i].node, .name = c->outputs[i].name};
+    }
     c->aggregated = true;
     return HAC_OK;
 }
@@ -499,6 +530,31 @@ static hac_status order_number(hac_compiler *c, hac_item *item)
     return order_value(c, item);
 }
 
+/* A name alone is an output before it is a column. In an expression it is a key that is a column, then, of a
+ * query without groups, a column, and then an output, as in SQL. */
+static hac_status check_order(hac_compiler *c, hac_item *item)
+{
+    hac_checker *checker = &c->checker;
+    const hac_checker of_names = *checker;
+    if (item->node->kind == HAC_NODE_COLUMN)
+        return hac_compile_check_item(c, item);
+    checker->outputs = c->order_names;
+    checker->n_outputs = 0;
+    for (size_t i = 0; i < c->n_keys && c->aggregated; i++)
+        if (c->keys[i].node->kind == HAC_NODE_COLUMN && c->keys[i].node->n_name > 0)
+            c->order_names[checker->n_outputs++] =
+                (hac_item){.node = c->keys[i].node, .name = c->keys[i].node->name};
+    memcpy(c->order_names + checker->n_outputs, of_names.outputs,
+           of_names.n_outputs * sizeof *of_names.outputs);
+    checker->n_outputs += of_names.n_outputs;
+    checker->outputs_last |= !c->aggregated;
+    hac_status status = hac_compile_check_item(c, item);
+    checker->outputs = of_names.outputs;
+    checker->n_outputs = of_names.n_outputs;
+    checker->outputs_last = of_names.outputs_last;
+    return status;
+}
+
 static hac_status check_orders(hac_compiler *c)
 {
     for (size_t i = 0; i < c->n_orders; i++) {
@@ -510,7 +566,7 @@ static hac_status check_orders(hac_compiler *c)
         }
         bool name =
             c->orders[i].node->kind == HAC_NODE_COLUMN; /* a name may refer to an output that is constant */
-        hac_status status = hac_compile_check_item(c, &c->orders[i]);
+        hac_status status = check_order(c, &c->orders[i]);
         if (status != HAC_OK)
             return status;
         if (c->orders[i].node->constant && !name)
@@ -543,7 +599,7 @@ static hac_status check_limit_by(hac_compiler *c)
     for (size_t i = 0; i < c->n_limit_bys && status == HAC_OK; i++) {
         hac_item *item = &c->limit_bys[i];
         bool number = is_number(item->node) && !item->node->checked;
-        status = number ? order_number(c, item) : hac_compile_check_item(c, item);
+        status = number ? order_number(c, item) : check_order(c, item);
     }
     return status;
 }
@@ -560,7 +616,6 @@ static hac_status add_limit_by(hac_compiler *c, const hac_item *item)
     return status;
 }
 
-/* An output goes before a column of the same name. */
 static hac_status make_order(hac_compiler *c)
 {
     hac_item named[HAC_PROGRAM_OUTPUTS_MAX];

@@ -37,14 +37,15 @@ typedef struct hac_compiler {
     size_t n_withs, n_scope;
     /* What a name may stand for: the keys, then the items of select. */
     hac_item names[HAC_QUERY_KEYS_MAX + HAC_PROGRAM_OUTPUTS_MAX];
+    hac_item order_names[HAC_QUERY_KEYS_MAX + HAC_PROGRAM_OUTPUTS_MAX];
     hac_item keys[HAC_QUERY_KEYS_MAX], selects[HAC_PROGRAM_OUTPUTS_MAX], orders[HAC_ORDER_MAX];
     hac_item limit_bys[HAC_QUERY_KEYS_MAX];
     size_t n_keys, n_selects, n_orders, n_limit_bys;
     bool aggregated;
 
     hac_output_column outputs[HAC_PROGRAM_OUTPUTS_MAX]; /* the visible ones first */
-    size_t n_outputs, n_visible;
-    size_t left_out; /* columns that `*` leaves out */
+    size_t n_outputs, n_visible, n_key_outputs; /* n_key_outputs: in front, of keys that nobody named */
+    size_t left_out;                            /* columns that `*` leaves out */
     hac_order_item order[HAC_ORDER_MAX];
     size_t n_order;
     uint16_t having_output; /* HAC_QUERY_NO_OUTPUT: none */

@@ -80,10 +80,12 @@ static void test_rows(void **state)
           {"", "", "\"i8\"", "", "i8:i8 > i8:i8"}, {"", "", "(i8)", "", "i8:i8 > i8:i8"},
           {"", "", "s || ' a  b'", "", "s:string > s || ' a  b':string"}, {"", "", "1", "", " > 1:i64"},
           {"i8 > 0", "", "s", "", "i8:i8, s:string where > s:string"},
-          {"null", "", "s", "", "s:string where > s:string"}, {"", "", "i8, i8", "", "i8:i8 > i8:i8"},
-          {"", "", "i8, i8 as i8", "", "i8:i8 > i8:i8"}, {"", "", "i8, i8 as x", "", "i8:i8 > i8:i8, x:i8"},
-          {"", "", "i8 + 1, i8  +  1", "", "i8:i8 > i8 + 1:i64"}, {"", "", "i8", "i8", "i8:i8 > i8:i8 +0"},
-          {"", "", "i8", "i8 desc", "i8:i8 > i8:i8 -0"},
+          {"null", "", "s", "", "s:string where > s:string"},
+          {"", "", "i8, i8", "", "i8:i8 > i8:i8, i8_1:i8"},
+          {"", "", "i8, i8 as i8", "", "i8:i8 > i8:i8, i8_1:i8"},
+          {"", "", "i8, i8 as x", "", "i8:i8 > i8:i8, x:i8"},
+          {"", "", "i8 + 1, i8  +  1", "", "i8:i8 > i8 + 1:i64, i8 + 1_1:i64"},
+          {"", "", "i8", "i8", "i8:i8 > i8:i8 +0"}, {"", "", "i8", "i8 desc", "i8:i8 > i8:i8 -0"},
           {"", "", "i8", "s, i8 desc", "i8:i8, s:string > i8:i8 [:string] +1 -0"},
           {"", "", "i8 as x", "x", "i8:i8 > x:i8 +0"}, {"", "", "i8 as x", "i8", "i8:i8 > x:i8 +0"},
           {"", "", "i8 as x", "x + 1", "i8:i8 > x:i8 [:i64] +1"}, {"", "", "i8 as s", "s", "i8:i8 > s:i8 +0"},
@@ -125,10 +127,10 @@ static void test_star(void **state)
     } cases[] = {{"*", 15, "raw"},
                  {"", 15, "raw"},
                  {NULL, 15, "raw"},
-                 {"*, i8", 15, "raw"},
+                 {"*, i8", 16, "i8_1"},
                  {"*, i8 + 1 as x", 16, "x"},
-                 {"s, *", 15, "raw"},
-                 {"*, *", 15, "raw"}};
+                 {"s, *", 16, "raw"},
+                 {"*, *", 30, "raw_1"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(test_compile(NULL, NULL, cases[i].select, NULL, &query, NULL), HAC_OK);
         assert_int_equal(query->n_visible, cases[i].n);
@@ -152,7 +154,7 @@ static void test_groups(void **state)
         {"", "s", "count()", "", "s:string > 1: rows(-1) > s:string, count():i64"},
         {"", "s", "s, count()", "", "s:string > 1: rows(-1) > s:string, count():i64"},
         {"", "s", "count(), s", "", "s:string > 1: rows(-1) > s:string, count():i64"},
-        {"", "s", "count() as n, count(*)", "", "s:string > 1: rows(-1) > s:string, n:i64"},
+        {"", "s", "count() as n, count(*)", "", "s:string > 1: rows(-1) > s:string, n:i64, count(*):i64"},
         {"", "s", "s as name, count() as n", "", "s:string > 1: rows(-1) > name:string, n:i64"},
         {"", "year(d) as y", "y", "", "d:date > 1: > y:i64"},
         {"", "year(d) as y", "count()", "", "d:date > 1: rows(-1) > y:i64, count():i64"},
