@@ -91,14 +91,21 @@ static bool read_name(json_look *l)
     return take(l, ':');
 }
 
-static void note_value(json_look *l, bool null)
+/* Whether a column has the name of the member that is being read. */
+static bool note_column(json_look *l, bool null)
 {
     int column = hac_schema_find(l->columns, l->path, l->path_bytes);
-    if (column >= 0) {
-        l->has[column] = true;
-        l->not_null[column] |= !null;
+    if (column < 0)
+        return false;
+    l->has[column] = true;
+    l->not_null[column] |= !null;
+    return true;
+}
+
+static void note_value(json_look *l, bool null)
+{
+    if (note_column(l, null))
         return;
-    }
     for (size_t i = 0; i < l->n_names; i++)
         if (strcmp(l->names[i].text, l->path) == 0)
             return;
@@ -118,6 +125,7 @@ static bool read_member(json_look *l, bool *ret_entered)
         note_value(l, l->at < l->end && *l->at == 'n');
         return skip_value(l);
     }
+    (void)note_column(l, false); /* a column of text may be the whole object */
     l->at++;
     l->path[l->path_bytes] = '.';
     l->above[l->depth++] = l->path_bytes + 1;

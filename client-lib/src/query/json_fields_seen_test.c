@@ -53,6 +53,10 @@ static void test_nested(void **state)
     check("\"req.net.msk\":i64", text, "no record has a field 'req.net.msk'; did you mean 'req.net.mask'?");
     check("\"t.x\":i64", text, "no record has a field 't.x'");
     check("\"a.b\":i64", "{\"a.b\":1}\n", "");
+    /* a whole object, as text */
+    check("req:string,t:string", text, "");
+    check("\"req.net\":string,\"req.ip\":i64", text, "");
+    check("net:string", text, "no record has a field 'net'");
 }
 
 /* Lines that are not plain JSON are the reader's matter, and so is a name with escapes. */
