@@ -23,8 +23,10 @@ sys.path.insert(0, str(BUILD.parent / "python"))
 try:
     import duckdb
     import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 except ImportError:
-    duckdb = np = None
+    duckdb = np = pa = pq = None
 
 HEADER = ["column", "type", "count", "nulls", "distinct", "min", "max", "mean", "stddev", "q25", "median", "q75"]
 
@@ -129,9 +131,20 @@ class Summaries(OutputCase):
         self.assertEqual(self.m.good("describe", "t.csv", "--output-format", "tsv"),
                          b"column\ttype\texample\na\ti64\t7\nb\tstring\tx\\ty\nc\tstring\t\\N\n")
         self.put("bad.csv", "a,b\n1,x\n2\n")
-        self.assertEqual(self.m.good("describe", "bad.csv", "--schema", "a:i64,b:string"), b"column,type,example\na,i64,\nb,string,\n")
+        got = self.m.run("describe", "bad.csv", "--schema", "a:i64,b:string")
+        self.assertEqual((got.code, got.out), (0, b"column,type,example\na,i64,\nb,string,\n"))
+        self.assertIn("hacctl: no example of 'a': bad.csv: line 3", got.err)
         self.put("empty.csv", "a,b\n")
         self.assertEqual(self.m.good("describe", "empty.csv"), b"column,type,example\na,string,\nb,string,\n")
+
+    @unittest.skipUnless(pa, "pyarrow is not there")
+    def test_column_without_example(self):
+        """A column that cannot be read takes no examples from the others; the oracle is the values that were written."""
+        nanoseconds = pa.array([1, 1_000_000_001, None], pa.timestamp("ns"))
+        pq.write_table(pa.table({"i": [None, 5, 6], "t": nanoseconds, "s": ["x", "y", None]}), self.m.path("ns.parquet"))
+        got = self.m.run("describe", "ns.parquet")
+        self.assertEqual((got.code, got.out), (0, b"column,type,example\ni,i64,5\nt,timestamp,\ns,string,x\n"), got)
+        self.assertIn("hacctl: no example of 't': ", got.err)
 
     def test_endless(self):
         """describe ends although its input does not."""
@@ -169,7 +182,7 @@ class Summaries(OutputCase):
         got = self.summary("wide.csv")
         self.assertEqual([(r[0], r[5], r[6], r[7]) for r in got], [(names[i], str(i), str(i + 2), f"{i + 1}.0") for i in range(n)])
         described = list(csv.reader(io.StringIO(self.m.good("describe", "wide.csv").decode())))
-        self.assertEqual(described[1:], [[name, "i64", ""] for name in names])  # more than a query gives back
+        self.assertEqual(described[1:], [[name, "i64", str(i)] for i, name in enumerate(names)])
         self.m.bad(1, "summarize", "-", "--parse", "csv", data=out.getvalue().encode(), says="save it first")
 
     def test_forms(self):

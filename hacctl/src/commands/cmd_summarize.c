@@ -19,7 +19,9 @@ static const hac_cell_column summarized[] = {
     {"min", "string"},    {"max", "string"},  {"mean", "f64"},        {"stddev", "f64"}, {"q25", "f64"},
     {"median", "f64"},    {"q75", "f64"},     {"histogram", "string"} /* on a terminal only */
 };
-enum { N_SUMMARIZED = sizeof summarized / sizeof *summarized, BARS = 8, EXAMPLE_ROWS = 20 };
+enum { N_SUMMARIZED = sizeof summarized / sizeof *summarized, BARS = 8 };
+/* EXAMPLE_COLUMNS: of a query; EXAMPLE_QUESTIONS: queries for all examples, if values cannot be read */
+enum { EXAMPLE_ROWS = 20, EXAMPLE_COLUMNS = 250, EXAMPLE_QUESTIONS = 100 };
 
 typedef struct summary_question {
     int what; /* HAC_SUMMARY_… */
@@ -188,28 +190,98 @@ static hac_status ask(const summary *s, const summary_question *q, answer *ret, 
     return status;
 }
 
-/* Values of the first records. A source that has none, or whose values cannot be read, has no examples; the
- * columns are described nevertheless. */
-static hac_status find_examples(const summary *s, row_result *ret, hac_error *err)
+/* ---- examples ---- */
+
+/* The values of the first records, one for each column that can be read. */
+typedef struct example_list {
+    const char **names; /* borrowed from the job that knows the columns */
+    char **values;      /* owned; NULL: there is none */
+    size_t n;
+    unsigned questions;               /* that may still be asked */
+    char why[HAC_ERROR_MESSAGE_SIZE]; /* the first column of which no value can be read; "": there is none */
+} example_list;
+
+static void examples_clear(example_list *e)
 {
-    hac_cleanup(answer_clear) answer rows = {.job = NULL};
-    hac_error why = HAC_ERROR_NONE;
-    hac_status status =
-        ask(s, &(summary_question){HAC_SUMMARY_NONE, .select = "*", .limit = EXAMPLE_ROWS}, &rows, &why);
-    if (status == HAC_CANCELLED || status == HAC_NO_MEMORY)
-        return hac_fail(err, status, "%s", why.message);
-    return status == HAC_OK ? read_row(&rows, ret, err) : HAC_OK;
+    for (size_t i = 0; i < e->n; i++)
+        free(e->values[i]);
+    free(e->names);
+    free(e->values);
+    *e = (example_list){.n = 0};
 }
 
-static const char *example_of(const row_result *row, const char *name)
+static hac_status list_columns(const hac_job *job, example_list *ret, hac_error *err)
 {
-    for (size_t i = 0; i < row->n; i++)
-        if (row->names[i] != NULL && strcmp(row->names[i], name) == 0)
-            return row->values[i];
+    const char *name, *type;
+    size_t n = 0;
+    while (hac_job_column(job, n, &name, &type))
+        n++;
+    ret->names = calloc(n + 1, sizeof *ret->names);
+    ret->values = calloc(n + 1, sizeof *ret->values);
+    if (ret->names == NULL || ret->values == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; hac_job_column(job, i, &name, &type); i++)
+        if (strcmp(type, "none") != 0) /* others cannot be selected */
+            ret->names[ret->n++] = name;
+    ret->questions = EXAMPLE_QUESTIONS;
+    return HAC_OK;
+}
+
+/* Asks for the columns [first, first + n). HAC_FAILED: their values cannot be read. */
+static hac_status ask_examples(const summary *s, example_list *e, size_t first, size_t n, hac_error *err)
+{
+    hac_cleanup(answer_clear) answer rows = {.job = NULL};
+    hac_cleanup(row_clear) row_result row = {.n = 0};
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *select = NULL;
+    for (size_t i = first; i < first + n; i++) {
+        hac_text_add(&text, i > first ? ", " : "");
+        hac_text_add_name(&text, e->names[i]);
+    }
+    hac_status status = hac_text_finish(&text, &select, NULL, err);
+    if (status == HAC_OK)
+        status = ask(s, &(summary_question){HAC_SUMMARY_NONE, .select = select, .limit = EXAMPLE_ROWS}, &rows,
+                     err);
+    if (status == HAC_OK)
+        status = read_row(&rows, &row, err);
+    for (size_t i = 0; i < n && i < row.n && status == HAC_OK; i++) {
+        e->values[first + i] = row.values[i] != NULL ? strdup(row.values[i]) : NULL;
+        if (row.values[i] != NULL && e->values[first + i] == NULL)
+            status = hac_fail_no_memory(err);
+    }
+    return status;
+}
+
+/* Finds values of the columns [first, first + n). If a value cannot be read, the halves are tried. */
+static hac_status find_some(const summary *s, example_list *e, size_t first, size_t n, hac_error *err)
+{
+    hac_error why = HAC_ERROR_NONE;
+    if (n == 0 || e->questions == 0)
+        return HAC_OK;
+    e->questions--;
+    hac_status status = n <= EXAMPLE_COLUMNS ? ask_examples(s, e, first, n, &why) : HAC_FAILED;
+    if (status == HAC_OK)
+        return HAC_OK;
+    if (status == HAC_CANCELLED || status == HAC_NO_MEMORY)
+        return hac_fail(err, status, "%s", why.message);
+    if (n == 1) {
+        if (e->why[0] == '\0')
+            snprintf(e->why, sizeof e->why, "no example of '%.100s': %.300s", e->names[first], why.message);
+        return HAC_OK;
+    }
+    status = find_some(s, e, first, n / 2, err);
+    return status == HAC_OK ? find_some(s, e, first + n / 2, n - n / 2, err) : status;
+}
+
+static const char *example_of(const example_list *e, const char *name)
+{
+    for (size_t i = 0; i < e->n; i++)
+        if (strcmp(e->names[i], name) == 0)
+            return e->values[i];
     return NULL;
 }
 
-static void add_described(summary *s, const hac_job *job, const row_result *examples)
+static void add_described(summary *s, const hac_job *job, const example_list *examples)
 {
     const char *name, *type;
     for (size_t i = 0; hac_job_column(job, i, &name, &type); i++) {
@@ -218,6 +290,8 @@ static void add_described(summary *s, const hac_job *job, const row_result *exam
         hac_cell_table_add(&s->table, example_of(examples, name));
     }
 }
+
+/* ---- summaries ---- */
 
 static void add_summarized(summary *s, const row_result *row, const row_result *bars, size_t index,
                            const char *name, const char *type)
@@ -403,14 +477,18 @@ hac_status hac_cmd_describe(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_job_output_close) hac_job_output outputs = {.result = NULL};
     hac_cleanup(answer_clear) answer columns = {.job = NULL};
-    hac_cleanup(row_clear) row_result examples = {.n = 0};
+    hac_cleanup(examples_clear) example_list examples = {.n = 0};
     summary s = {.cli = cli, .args = args, .command = "describe", .table = HAC_CELL_TABLE(described)};
     hac_result_form form;
     hac_status status = open_output(&s, &outputs, &form, err);
     if (status == HAC_OK)
         status = ask(&s, &(summary_question){HAC_SUMMARY_COLUMNS, 0, NULL, 0}, &columns, err);
     if (status == HAC_OK && !reads_once(args))
-        status = find_examples(&s, &examples, err);
+        status = list_columns(columns.job, &examples, err);
+    if (status == HAC_OK)
+        status = find_some(&s, &examples, 0, examples.n, err);
+    if (status == HAC_OK && examples.why[0] != '\0')
+        hac_cli_say(cli, "%s", examples.why);
     if (status == HAC_OK) {
         add_described(&s, columns.job, &examples);
         status = write_rows(&outputs, &s.table, form, err);
