@@ -15,7 +15,7 @@ static inline ssize_t send_raw(int socket, const void *bytes, size_t n, size_t n
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(KERNEL_MAX_FDS * sizeof(int))];
-    } control = {0};
+    } control = {.bytes = {0}};
     struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (n_fds > 0) {

@@ -173,7 +173,7 @@ hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const 
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(HAC_DESCRIPTORS_MAX * sizeof(int))];
-    } control = {0};
+    } control = {.bytes = {0}}; /* all of it: {0} need not set more than the first member */
     struct iovec part = {.iov_base = buffer, .iov_len = sizeof header + body_bytes};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (n_fds > 0) {
