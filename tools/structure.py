@@ -16,7 +16,7 @@ FOLDER_FILES = 25  # .c files a folder
 
 # A library's name in ARCHITECTURE.md -> the first words of its headers.
 LIBRARY_HEADERS = {
-    "libuv": {"uv.h"}, "libmicrohttpd": {"microhttpd.h"}, "libyaml": {"yaml.h"}, "protobuf-c": {"protobuf-c"},
+    "libuv": {"uv.h"}, "libmicrohttpd": {"microhttpd.h"}, "nettle": {"nettle"}, "libyaml": {"yaml.h"}, "protobuf-c": {"protobuf-c"},
     "cJSON": {"cjson"}, "xxhash": {"xxhash.h"}, "libseccomp": {"seccomp.h"}, "OpenCL": {"CL"}, "Open MPI": {"mpi.h"},
     "JNI": {"jni.h"}, "Python": {"Python.h"}, "utf8proc": {"utf8proc.h"}, "RE2": {"re2"}, "zlib": {"zlib.h"}, "libzstd": {"zstd.h"},
     "codecs": {"snappy-c.h", "zstd.h", "lz4.h", "libdeflate.h", "brotli"},

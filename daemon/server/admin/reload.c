@@ -56,7 +56,7 @@ static hac_status load_profiles(hac_server *server, const hac_daemon_config *con
 
 static hac_status find_places(const hac_daemon_config *config, hac_reload_places *ret, hac_error *err)
 {
-    *ret = (hac_reload_places){.own = 0};
+    *ret = (hac_reload_places){.own = HAC_PLACE_ANYWHERE};
     if (config->identity == HAC_IDENTITY_UID)
         return HAC_OK;
     hac_status status = hac_place_roots_find(&ret->roots, err);

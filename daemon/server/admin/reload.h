@@ -30,10 +30,10 @@
 struct hac_server;
 struct hac_session;
 
-/* What tells the places of clients apart; roots.proc NULL and own 0: nothing does. */
+/* What tells the places of clients apart; roots.proc NULL, own anywhere: nothing does. */
 typedef struct hac_reload_places {
     hac_place_roots roots;
-    uint64_t own; /* where hacd runs */
+    hac_user_place own; /* where hacd runs */
 } hac_reload_places;
 
 typedef struct hac_reload {

@@ -88,8 +88,8 @@ static void blame(const hac_restart *at)
         device->failed_for_all = false;
     }
     const hac_user_key *first = &device->failed_user;
-    device->failed_for_all |=
-        first->uid != who.uid || first->place != who.place || first->administers != who.administers;
+    device->failed_for_all |= first->uid != who.uid || !hac_user_place_equal(first->place, who.place) ||
+                              first->administers != who.administers;
 }
 
 static void rest_for_user(const hac_restart *at)

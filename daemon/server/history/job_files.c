@@ -48,7 +48,7 @@ static int open_jobs(const char *state_directory, bool make)
 
 bool hac_job_account_equal(hac_job_account a, hac_job_account b)
 {
-    return a.uid == b.uid && a.place == b.place && a.administers == b.administers;
+    return a.uid == b.uid && hac_user_place_equal(a.place, b.place) && a.administers == b.administers;
 }
 
 void hac_job_files_account_name(hac_job_account account, char ret[HAC_JOB_ACCOUNT_NAME_SIZE])
@@ -63,7 +63,13 @@ static bool find_account(const char *name, hac_job_account *ret)
 {
     char own[HAC_JOB_ACCOUNT_NAME_SIZE], *end = NULL;
     unsigned long uid = strtoul(name, &end, 10);
-    unsigned long long place = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
+    hac_user_place place = HAC_PLACE_ANYWHERE;
+    if (*end == '.') {
+        char high[17] = "";
+        memcpy(high, end + 1, strnlen(end + 1, sizeof high - 1));
+        place.high = strtoull(high, NULL, 16);
+        place.low = strlen(end) > sizeof high ? strtoull(end + sizeof high, &end, 16) : 0;
+    }
     *ret = (hac_job_account){(uid_t)uid, place, strcmp(end, "-admin") == 0};
     hac_job_files_account_name(*ret, own);
     return uid <= UINT32_MAX && strcmp(own, name) == 0;

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "resources/user_place.h"
 
 /* What is kept of an account: the newest jobs, as many as fit, and for this time. */
 #define HAC_JOB_FILES_MAX       1000u
@@ -25,11 +26,11 @@
 /* Whose jobs: a user's account, or the one for administration of that uid (hac_user_key). */
 typedef struct hac_job_account {
     uid_t uid;
-    uint64_t place;
+    hac_user_place place;
     bool administers;
 } hac_job_account;
 
-#define HAC_JOB_ACCOUNT_NAME_SIZE 48
+#define HAC_JOB_ACCOUNT_NAME_SIZE 64
 
 bool hac_job_account_equal(hac_job_account a, hac_job_account b);
 /* The name of the account's folder. */

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/test_support.h"
 
-static const hac_job_account someone = {60001, 0, false};
+static const hac_job_account someone = {60001, {0, 0}, false};
 
 /* A state directory of its own, with `jobs` and the account's folder in it. */
 static int set_up(void **state)
@@ -104,12 +104,39 @@ static void temporary_is_made_anew(void **state)
     assert_int_equal(hac_job_files_write(*state, someone, 5, "x", 1), EEXIST);
 }
 
+/* The folders name places, of which either half may be small, and administrators. */
+static void accounts_by_their_folders(void **state)
+{
+    static const hac_job_account wanted[] = {{60001, {0, 0}, false},
+                                             {60001, {0, 7}, false},
+                                             {60001, {UINT64_MAX, 1}, false},
+                                             {7, {1, 0}, false},
+                                             {7, {0, 0}, true}};
+    const size_t n = sizeof wanted / sizeof *wanted;
+    hac_autofree hac_job_account *got = NULL;
+    size_t n_got = 0;
+    char folder[128];
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(hac_job_files_write(*state, wanted[i], 1, "x", 1), 0);
+    snprintf(folder, sizeof folder, "%s/jobs/60001.0123456789abcdef", (const char *)*state); /* no place */
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(hac_job_files_accounts(*state, &got, &n_got, NULL), HAC_OK);
+    assert_int_equal(n_got, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t found = 0;
+        for (size_t j = 0; j < n; j++)
+            found += hac_job_account_equal(wanted[i], got[j]);
+        assert_int_equal(found, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(trim_makes_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(old_records, set_up, tear_down),
         cmocka_unit_test_setup_teardown(temporary_is_made_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(accounts_by_their_folders, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,22 +33,23 @@ void hac_users_deinit(hac_users *users)
         assert(users->held[slot] == 0 && users->holders[slot] == 0);
 }
 
-void hac_user_name(uid_t uid, uint64_t place, char ret[HAC_USER_NAME_SIZE])
+void hac_user_name(uid_t uid, hac_user_place place, char ret[HAC_USER_NAME_SIZE])
 {
-    if (place == 0)
+    if (hac_user_place_equal(place, HAC_PLACE_ANYWHERE))
         snprintf(ret, HAC_USER_NAME_SIZE, "%u", (unsigned)uid);
     else
-        snprintf(ret, HAC_USER_NAME_SIZE, "%u.%016llx", (unsigned)uid, (unsigned long long)place);
+        snprintf(ret, HAC_USER_NAME_SIZE, "%u.%016llx%016llx", (unsigned)uid, (unsigned long long)place.high,
+                 (unsigned long long)place.low);
 }
 
 static hac_status get(hac_users *users, hac_user_key key, bool of_daemon, const hac_user_limits *limits,
                       hac_user **ret, hac_error *err)
 {
-    const uint64_t place = key.administers || of_daemon ? 0 : key.place;
+    const hac_user_place place = key.administers || of_daemon ? HAC_PLACE_ANYWHERE : key.place;
     hac_user *user = NULL;
     hac_list_for_each (user, &users->list, hac_user, link) {
-        if (user->uid == key.uid && user->place == place && user->administers == key.administers &&
-            user->of_daemon == of_daemon) {
+        if (user->uid == key.uid && hac_user_place_equal(user->place, place) &&
+            user->administers == key.administers && user->of_daemon == of_daemon) {
             user->references++;
             *ret = user;
             return HAC_OK;
@@ -264,7 +265,8 @@ void hac_user_keep(hac_user *user, uint64_t bytes)
 bool hac_user_is_administrator(const hac_user *user)
 {
     return user->administers || user->of_daemon ||
-           (!user->users->own_is_ordinary && user->uid == geteuid() && user->place == user->users->own_place);
+           (!user->users->own_is_ordinary && user->uid == geteuid() &&
+            hac_user_place_equal(user->place, user->users->own_place));
 }
 
 const char *hac_user_learner(const hac_user *user)

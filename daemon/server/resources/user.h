@@ -25,9 +25,10 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "config/daemon_config.h"
+#include "user_place.h"
 
 #define HAC_USER_DEVICES_MAX 32
-#define HAC_USER_NAME_SIZE   32
+#define HAC_USER_NAME_SIZE   48
 
 typedef enum hacd_slot {
     HAC_SLOT_MEMORY = 0, /* bytes of pool buffers, and of data inside messages */
@@ -57,7 +58,7 @@ struct hac_user {
     hac_users *users;
     uint64_t number; /* of this account: from 1, never given twice */
     uid_t uid;
-    uint64_t place; /* where the user's clients run (sessions/peer_place.h); 0: anywhere */
+    hac_user_place place; /* where the user's clients run */
     /* connected through the socket for administrators: an account of its own, beside the one of that uid */
     bool administers;
     bool of_daemon;                   /* hacd's own account, for what it does by itself: no client has it */
@@ -107,9 +108,9 @@ struct hac_users {
     uint32_t holders[HAC_SLOTS]; /* number of users who hold some, kept_bytes aside */
     hac_user_limits limits;      /* of a new user, until the configuration says otherwise */
     uint32_t next_buffer;
-    uint64_t n_accounts;  /* that were ever made */
-    uint64_t own_place;   /* where hacd runs, if places tell users apart; else 0 */
-    bool own_is_ordinary; /* hacd's own uid administers nothing at the socket for everybody */
+    uint64_t n_accounts;      /* that were ever made */
+    hac_user_place own_place; /* where hacd runs, if places tell users apart; else anywhere */
+    bool own_is_ordinary;     /* hacd's own uid administers nothing at the socket for everybody */
     /* Called before a buffer's memory is freed, so that executors forget the buffer. */
     void (*forget)(void *context, struct hac_pool_buffer *buffer);
     /* Takes over the memfd, frees its pages (clients may still have it mapped) and closes it. That takes a
@@ -126,14 +127,14 @@ void hac_users_deinit(hac_users *users);
 /* What a user is known by. */
 typedef struct hac_user_key {
     uid_t uid;
-    uint64_t place;   /* see hac_user */
-    bool administers; /* through the socket for administrators, whatever the place */
+    hac_user_place place; /* see hac_user */
+    bool administers;     /* through the socket for administrators, whatever the place */
 } hac_user_key;
 
 /* Returns the user with one more reference, and creates it if necessary. */
 HAC_MUST_USE hac_status hac_user_get(hac_users *users, hac_user_key key, hac_user **ret, hac_error *err);
 /* "UID", or "UID.PLACE" if there is a place: in names of folders and models, and for people. */
-void hac_user_name(uid_t uid, uint64_t place, char ret[HAC_USER_NAME_SIZE]);
+void hac_user_name(uid_t uid, hac_user_place place, char ret[HAC_USER_NAME_SIZE]);
 
 /* Returns hacd's own account of that uid with one more reference. It has no limits of its own, and what it
  * holds is nobody's less: it is not in the totals. */

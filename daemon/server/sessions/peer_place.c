@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <nettle/sha2.h>
+#include <nettle/version.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -149,16 +151,31 @@ static hac_status read_cgroup(const char *file, char ret[PATH_MAX], hac_error *e
                     file);
 }
 
-/* FNV-1a. Whoever connects does not choose the names in a place, so nobody looks for two that are alike. */
-static uint64_t number_of(const char *place)
+static uint64_t big_endian(const uint8_t *bytes)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *place != '\0'; place++)
-        hash = (hash ^ (unsigned char)*place) * UINT64_C(0x100000001b3);
-    return hash != 0 && hash != HAC_PLACE_UNKNOWN ? hash : 1;
+    uint64_t number = 0;
+    for (size_t i = 0; i < sizeof number; i++)
+        number = number << 8 | bytes[i];
+    return number;
 }
 
-static hac_status place_of(const hac_place_roots *roots, const char *process, uint64_t *ret, hac_error *err)
+/* Neither of the places that stand for no name: that has the chance of a second name for a number. */
+static hac_user_place number_of(const char *place)
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx hash;
+    sha256_init(&hash);
+    sha256_update(&hash, strlen(place), (const uint8_t *)place);
+#if NETTLE_VERSION_MAJOR >= 4
+    sha256_digest(&hash, digest);
+#else
+    sha256_digest(&hash, sizeof digest, digest);
+#endif
+    return (hac_user_place){big_endian(digest), big_endian(digest + 8)};
+}
+
+static hac_status place_of(const hac_place_roots *roots, const char *process, hac_user_place *ret,
+                           hac_error *err)
 {
     char file[PATH_MAX], path[PATH_MAX];
     snprintf(file, sizeof file, "%s/%s/cgroup", roots->proc, process);
@@ -170,7 +187,8 @@ static hac_status place_of(const hac_place_roots *roots, const char *process, ui
     return status;
 }
 
-hac_status hac_peer_place(const hac_place_roots *roots, int socket, pid_t pid, uint64_t *ret, hac_error *err)
+hac_status hac_peer_place(const hac_place_roots *roots, int socket, pid_t pid, hac_user_place *ret,
+                          hac_error *err)
 {
     hac_autoclose int pidfd = -1;
     socklen_t length = sizeof pidfd;
@@ -190,7 +208,7 @@ hac_status hac_peer_place(const hac_place_roots *roots, int socket, pid_t pid, u
     return status;
 }
 
-hac_status hac_own_place(const hac_place_roots *roots, uint64_t *ret, hac_error *err)
+hac_status hac_own_place(const hac_place_roots *roots, hac_user_place *ret, hac_error *err)
 {
     return place_of(roots, "self", ret, err);
 }

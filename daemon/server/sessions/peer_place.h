@@ -20,9 +20,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-
-/* Stands for the places of clients that hacd cannot tell. */
-#define HAC_PLACE_UNKNOWN UINT64_MAX
+#include "resources/user_place.h"
 
 /* Where the kernel shows processes and cgroups. Tests have others. */
 typedef struct hac_place_roots {
@@ -36,11 +34,12 @@ typedef struct hac_place_roots {
 HAC_MUST_USE hac_status hac_place_roots_find(hac_place_roots *ret, hac_error *err);
 
 /* The place of the client that connected to `socket`, as process `pid`. HAC_REFUSED: hacd does not see the
- * process, or its cgroup, or the process has ended. *ret is never 0 or HAC_PLACE_UNKNOWN. */
-HAC_MUST_USE hac_status hac_peer_place(const hac_place_roots *roots, int socket, pid_t pid, uint64_t *ret,
-                                       hac_error *err);
+ * process, or its cgroup, or the process has ended. *ret is neither
+ * HAC_PLACE_ANYWHERE nor HAC_PLACE_UNKNOWN. */
+HAC_MUST_USE hac_status hac_peer_place(const hac_place_roots *roots, int socket, pid_t pid,
+                                       hac_user_place *ret, hac_error *err);
 /* The place of hacd itself. */
-HAC_MUST_USE hac_status hac_own_place(const hac_place_roots *roots, uint64_t *ret, hac_error *err);
+HAC_MUST_USE hac_status hac_own_place(const hac_place_roots *roots, hac_user_place *ret, hac_error *err);
 
 /* Cuts `path`, a cgroup as /proc/PID/cgroup has it, where its place ends. */
 HAC_MUST_USE hac_status hac_place_cut(const hac_place_roots *roots, char *path, hac_error *err);

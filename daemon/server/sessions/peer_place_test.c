@@ -126,7 +126,7 @@ static void test_unseen(void **state)
     hac_test_assert_says(err.message, "(deleted)");
 }
 
-static hac_status place_of_peer(int socket, uint64_t *ret, hac_error *err)
+static hac_status place_of_peer(int socket, hac_user_place *ret, hac_error *err)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
@@ -140,7 +140,7 @@ static void test_peer(void **state)
     (void)state;
     char self[16];
     int pair[2];
-    uint64_t a = 0, b = 0, again = 0, own = 0;
+    hac_user_place a = HAC_PLACE_ANYWHERE, b = a, again = a, own = a;
     snprintf(self, sizeof self, "%d", (int)getpid());
     make_folders(cgroups, "/a/1");
     make_folders(cgroups, "/a/2");
@@ -148,13 +148,15 @@ static void test_peer(void **state)
     put_process(self, "4:memory:/a/2\n1:name=systemd:/x\n0::/a/1\n");
     assert_int_equal(place_of_peer(pair[0], &a, NULL), HAC_OK);
     assert_int_equal(place_of_peer(pair[1], &again, NULL), HAC_OK);
-    assert_true(a == again && a != 0);
+    assert_true(hac_user_place_equal(a, again));
+    /* printf /a/1 | sha256sum */
+    assert_true(hac_user_place_equal(a, (hac_user_place){0x3fb28a9e06ca87d8, 0xf9af3218959f9c9c}));
     put_process(self, "0::/a/2\n");
     assert_int_equal(place_of_peer(pair[0], &b, NULL), HAC_OK);
-    assert_true(a != b);
+    assert_false(hac_user_place_equal(a, b));
     put_process("self", "0::/a/1\n");
     assert_int_equal(hac_own_place(&roots, &own, NULL), HAC_OK);
-    assert_true(own == a);
+    assert_true(hac_user_place_equal(own, a));
     put_process(self, "4:memory:/a/2\n"); /* no version 2 */
     assert_int_equal(place_of_peer(pair[0], &b, NULL), HAC_REFUSED);
     assert_int_equal(hac_peer_place(&roots, pair[0], 0, &b, NULL), HAC_REFUSED); /* not among hacd's pids */
@@ -168,7 +170,7 @@ static void test_overlong_line(void **state)
     (void)state;
     char self[16], lines[2 * PATH_MAX];
     int pair[2];
-    uint64_t ours = 0, place = 0;
+    hac_user_place ours = HAC_PLACE_ANYWHERE, place = ours;
     snprintf(self, sizeof self, "%d", (int)getpid());
     make_folders(cgroups, "/ours");
     make_folders(cgroups, "/victim");
@@ -182,7 +184,7 @@ static void test_overlong_line(void **state)
         snprintf(lines + length, sizeof lines - (size_t)length, "0::/ours\n");
         put_process(self, lines);
         assert_int_equal(place_of_peer(pair[0], &place, NULL), HAC_OK);
-        assert_true(place == ours);
+        assert_true(hac_user_place_equal(place, ours));
     }
     close(pair[0]);
     close(pair[1]);
@@ -193,7 +195,7 @@ static void test_ended(void **state)
 {
     (void)state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    uint64_t place = 0;
+    hac_user_place place = HAC_PLACE_ANYWHERE;
     char number[16];
     snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", top);
     int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

@@ -97,10 +97,11 @@ static void on_lost(void *context, const char *reason)
 }
 
 /* Names of cgroups are for the log: they are the machine's, and no business of a container. */
-static uint64_t place_of(const hac_sessions *sessions, int socket, const struct ucred *peer, bool administers)
+static hac_user_place place_of(const hac_sessions *sessions, int socket, const struct ucred *peer,
+                               bool administers)
 {
     hac_error err = HAC_ERROR_NONE;
-    uint64_t place = 0;
+    hac_user_place place = HAC_PLACE_ANYWHERE;
     if (sessions->places.proc == NULL || administers ||
         hac_peer_place(&sessions->places, socket, peer->pid, &place, &err) == HAC_OK)
         return place;
@@ -163,7 +164,7 @@ static hac_status session_new(hac_sessions *sessions, int socket, bool administe
 static bool has_access(const hac_session *session)
 {
     const hac_user *user = session->user;
-    if (user->uid == session->sessions->foreign_uid || user->place == HAC_PLACE_UNKNOWN)
+    if (user->uid == session->sessions->foreign_uid || hac_user_place_equal(user->place, HAC_PLACE_UNKNOWN))
         return false;
     return hac_user_has_access(user) || hac_user_is_administrator(user);
 }
@@ -201,7 +202,7 @@ static hac_status admit(hac_session *session, hac_error *err)
                         "hacd runs in a user namespace, where uid %u stands for all users from outside: they "
                         "cannot be told apart",
                         user->uid);
-    if (user->place == HAC_PLACE_UNKNOWN)
+    if (hac_user_place_equal(user->place, HAC_PLACE_UNKNOWN))
         return hac_fail(err, HAC_REFUSED,
                         "hacd.yaml says `identity: cgroup`, and hacd cannot tell the pod or container that "
                         "you run in; hacd's log says why");

@@ -150,7 +150,7 @@ static const char *name_model(const planning *p, const hac_op_spec *op, const ch
     const char *learner = p->spec->learner;
     if (learner == NULL && !beside)
         return NULL;
-    snprintf(ret, MODEL_NAME_MAX, "%.55s%s%s%.30s", codelet, beside ? ".host" : "",
+    snprintf(ret, MODEL_NAME_MAX, "%.43s%s%s%.45s", codelet, beside ? ".host" : "",
              learner != NULL ? "@" : "", learner != NULL ? learner : "");
     return ret;
 }

@@ -24,7 +24,7 @@
 #define MAX_BUCKETS      4096
 #define LEARNER_BUCKETS  256
 #define MAX_KEY          160
-#define MAX_CODELET      72 /* with its learner */
+#define MAX_CODELET      96 /* with its learner */
 #define OUTLIER_MADS     5.0
 #define MAD_FLOOR        0.02 /* of the median: equal samples must not make every other one an outlier */
 #define SHORTEST         1e-9 /* seconds */
