@@ -7,19 +7,22 @@ import json
 import os
 import random
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
 from attacks import ATTACKER, DONE, VICTIM, AttackTest, as_user  # noqa: E402
-from machine import HACCTL, ONE_DEVICE, eventually, main  # noqa: E402
+from machine import HACCTL, LIBEXEC, ONE_DEVICE, eventually, main  # noqa: E402
 from users import ACKNOWLEDGE, CANCELLED, JOBS, User, failure  # noqa: E402
 
 EUCLIDEAN = 10
+SUPPORT = Path(__file__).resolve().parent.parent / "support"
 
 
 class Plans(AttackTest):
@@ -183,6 +186,42 @@ class LongTasks(AttackTest):
         got = client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(400)))
         self.assertEqual(got[0], wire.R_DONE, got)
         return time.monotonic() - began
+
+    def test_steps_for_ever(self):
+        """An executor that counts steps of work and never ends one: on a device without time slices it gives way all the
+        same, when another user has waited for its time limit."""
+        libexec = Path(tempfile.mkdtemp(prefix="hac-libexec-"))
+        self.addCleanup(shutil.rmtree, libexec)
+        (libexec / "hacd").symlink_to(LIBEXEC / "hacd")
+        (libexec / "hac-executor").symlink_to(SUPPORT / "fake_executor.py")
+        how = libexec / "how"
+        how.write_text(json.dumps({"sleep": 90, "slow": "query.finish", "steps": True}))
+        machine = self.machine(ONE_DEVICE.replace("kind: cpu", "kind: dsp"), config={"task_deadline_minimum": "1s", "task_deadline_factor": 2},
+                               environment={"HAC_LIBEXEC": str(libexec), "HAC_TEST_EXECUTOR": str(LIBEXEC / "hac-executor"),
+                                            "HAC_TEST_COUNTS": str(libexec)})
+        self.open_to_all(machine)
+        path = machine.root / "in.txt"
+        path.write_bytes(b"abc\n" * 700000)
+        os.chmod(path, 0o644)
+
+        def begin(uid):
+            process = subprocess.Popen([*as_user(uid), HACCTL, "--socket", machine.socket, "mapreduce", path, "--parse", "lines",
+                                        "--group-by", "line", "--select", "count()"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, cwd="/")
+            self.addCleanup(process.communicate)
+            self.addCleanup(process.kill)
+            return process
+        attacker = begin(ATTACKER)
+        tasks = libexec / "tasks"
+        self.assertTrue(eventually(lambda: tasks.exists() and "query.finish" in tasks.read_text(), 20), machine.log())
+        how.write_text("{}")
+        began = time.monotonic()
+        victim = begin(VICTIM)
+        out, _ = victim.communicate(timeout=60)
+        self.assertEqual(victim.returncode, 0, out)
+        self.assertLess(time.monotonic() - began, 30)
+        out, _ = attacker.communicate(timeout=60)  # whose task ran again
+        self.assertEqual(attacker.returncode, 0, out)
 
     def until(self, machine, job, victim, note):
         """The victim sorts until the job's log says so; how long each sort took."""

@@ -61,12 +61,16 @@ class UsersTest(MachineTest):
         machine = self.machine(profile, config=config)
         if more:
             machine.run("devices", **more)
+        return machine, self.open_to_all(machine)
+
+    def open_to_all(self, machine):
+        """Lets other users reach the machine's daemon, and returns it."""
         daemon = machine.daemon()
         for path in (machine.root, machine.socket.parent.parent, machine.socket.parent):
             os.chmod(path, 0o755)
         self.addCleanup(lambda: machine.socket.parent.exists() and os.chmod(machine.socket.parent, 0o700))
         os.chmod(machine.socket, 0o666)
-        return machine, daemon
+        return daemon
 
     def user(self, machine, uid, **more):
         client = User(machine, uid, **more).connect()

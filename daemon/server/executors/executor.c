@@ -2,6 +2,7 @@
 #include "executor.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -686,26 +687,30 @@ void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buff
 
 /* ---- supervision ------------------------------------------------------------------------------------ */
 
-/* How long a task may keep others waiting. A task that cannot be cut into smaller pieces gets more time
- * when it runs again, or it would never end. */
-static double give_way_seconds(const hac_dispatch *running)
+/* How long a task may keep others waiting, in seconds. A task that cannot be cut into smaller pieces gets
+ * more time when it runs again, or it would never end. Of some tasks the client chose how long they take, and
+ * hacd cannot predict it, so the limit of hung tasks says nothing there. Other tasks have that limit here as
+ * well, since an executor may count steps for ever. Devices with time slices serve the others meanwhile. */
+static double give_way_seconds(const hac_executor *executor, const hac_dispatch *running)
 {
-    return GIVE_WAY_SECONDS * (double)(1u << (running->yields < 8 ? running->yields : 8));
+    double seconds = running->claimed                                  ? GIVE_WAY_SECONDS
+                     : hac_device_has_time_slices(device_of(executor)) ? INFINITY
+                                                                       : hac_task_watch_limit(executor);
+    return seconds * (double)(1u << (running->yields < 8 ? running->yields : 8));
 }
 
-/* Whether another user has waited for that long. The client chose how long its task takes, and hacd cannot
- * predict it, so the limit of hung tasks says nothing here. */
+/* Whether another user has waited for that long. */
 static bool keeps_others_waiting(const hac_executor *executor, uint64_t now)
 {
     const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
-    const uint64_t limit = (uint64_t)(give_way_seconds(running) * 1e9);
+    const double limit = give_way_seconds(executor, running);
     const hac_user *other = NULL;
-    if (!running->claimed || now - executor->busy_since_ns < limit)
+    if ((double)(now - executor->busy_since_ns) * 1e-9 < limit)
         return false;
     hac_list_for_each (other, &executor->executors->users->list, hac_user, link)
         if (other != executor->user && other->active_jobs > 0 &&
             (other->waits >> executor->device & 1) != 0 &&
-            now - other->waits_since_ns[executor->device] >= limit)
+            (double)(now - other->waits_since_ns[executor->device]) * 1e-9 >= limit)
             return true;
     return false;
 }

@@ -5,8 +5,9 @@
  * executor counts steps of work (codelet/progress.h), so that work which goes on is never killed, however
  * wrong its prediction is. The executor counts in a memfd that hacd reads and does not map.
  *
- * An executor decides what it counts, so one that was taken over may run for ever. It keeps its user's device
- * and nobody else's: others run beside it (scheduler/fair_share.h), and a cancel ends it.
+ * An executor decides what it counts, so one that was taken over may run for ever. It keeps the device from
+ * nobody: others run beside it (scheduler/fair_share.h), or, on devices without time slices, it gives way to
+ * a user who has waited for its whole limit. A cancel ends it.
  */
 #ifndef SERVER_TASK_WATCH_H
 #define SERVER_TASK_WATCH_H

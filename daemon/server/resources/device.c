@@ -422,6 +422,12 @@ bool hac_device_usable(const hac_server_device *device)
     return !device->retired && (device->state == HAC_DEVICE_READY || device->state == HAC_DEVICE_UNTESTED);
 }
 
+bool hac_device_has_time_slices(const hac_server_device *device)
+{
+    hac_device_kind kind = device->config.kind;
+    return kind == HAC_KIND_CPU || kind == HAC_KIND_ARM || kind == HAC_KIND_GPU;
+}
+
 bool hac_devices_may_use(const hac_devices *devices, size_t index, const hac_user *user)
 {
     return hac_device_usable(devices->items[index]) && (user->resting >> index & 1) == 0;

@@ -138,6 +138,9 @@ int hac_devices_find(const hac_devices *devices, const char *name);
 HAC_MUST_USE hac_status hac_devices_mask(const hac_devices *devices, char *const *names, size_t n_names,
                                          uint32_t *ret, hac_error *err);
 
+/* Whether the device serves several processes in turns by itself: processors do by the kernel, GPUs by the
+ * driver. Other devices may have to be reconfigured for another process. */
+bool hac_device_has_time_slices(const hac_server_device *device);
 bool hac_device_usable(const hac_server_device *device);
 unsigned hac_devices_usable(const hac_devices *devices);
 /* The same for a user, for whom alone a device may rest. */

@@ -64,14 +64,6 @@ double hac_fair_share_backlog(const hac_executors *executors, uint32_t device, c
     return seconds;
 }
 
-/* Whether the device serves several processes in turns by itself: processors do by the kernel, GPUs by the
- * driver. Other devices may have to be reconfigured for another process. */
-static bool has_time_slices(const hac_executors *executors, uint32_t device)
-{
-    hac_device_kind kind = executors->devices->items[device]->config.kind;
-    return kind == HAC_KIND_CPU || kind == HAC_KIND_ARM || kind == HAC_KIND_GPU;
-}
-
 /* When a running task of `other` no longer keeps the user from the device. Brief tasks that were let in
  * before the user's turn do not make a user with longer ones wait anew, or a stream of them would do so for
  * ever. */
@@ -104,7 +96,8 @@ static uint64_t free_at(const hac_executors *executors, const hac_user *user, ui
         at = until > at ? until : at;
         beside += !other->overtook;
     }
-    if (at > 0 && (!has_time_slices(executors, device) || (!is_short && beside > BESIDE_MAX)))
+    if (at > 0 && (!hac_device_has_time_slices(executors->devices->items[device]) ||
+                   (!is_short && beside > BESIDE_MAX)))
         return UINT64_MAX;
     return at;
 }
