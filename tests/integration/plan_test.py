@@ -186,6 +186,18 @@ class Plans(SharedMachineTest):
             self.assertEqual([t["codelet"] for t in plan["tasks"]], [t["codelet"] for t in ran["tasks"]])
         self.assertEqual(self.m.json("explain", "parquet", "query", "a.parquet", "b.parquet", *few)["rows"], 240000)
 
+    def test_small_queries_run_once(self):
+        """Rows get memory for their result at once if it may be too large for the message; what is small comes with the message."""
+        rows = [f"{i},{i * 7919 % 10007}" for i in range(20000)]
+        Path(self.m.path("t.csv")).write_text("k,v\n" + "\n".join(rows) + "\n")
+        for limit, wanted in ((10008, rows), (5, [row for row in rows if int(row.split(",")[1]) < 5]), (0, [])):
+            got = self.m.good("mapreduce", "t.csv", "--schema", "k:u32,v:u32", "--where", f"v < {limit}", "--select", "k, v",
+                              "--receipt", self.m.path("receipt.json"))
+            self.assertEqual(got.decode().splitlines(), ["k,v", *wanted])
+            job = json.loads(Path(self.m.path("receipt.json")).read_text())["job"]
+            ran = [e["args"]["codelet"] for e in self.m.json("trace", job)["traceEvents"] if e.get("cat") == "measured"]
+            self.assertEqual(ran, ["query.whole"])
+
     def test_plans_of_bad_parquet(self):
         """explain says of a file what a job says."""
         Path(self.m.path("bad.parquet")).write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")

@@ -33,8 +33,8 @@
  *
  * A task reads its source from its descriptor, or from the span "table" (columns of a table, or text in pool
  * memory). The source of query.whole and query.describe may also follow the query in the inline data.
- * query.describe reads the header line, the records that types are inferred from, or a footer. It and
- * query.whole return a result of at most 32 KiB inline if their result span has length 0.
+ * query.describe reads the header line, the records that types are inferred from, or a footer. It
+ * returns a result of at most 32 KiB inline if its result span has length 0, query.whole always.
  *
  * Spans are whole buffers; a span that a job does not need has length 0. A range over chunks counts the
  * chunks of the task's source from 0. Chunk i of the source has the number c = first_chunk + i among all

@@ -110,7 +110,8 @@ hac_status hac_query_run_next_plan(hacd_job *job, uint32_t device_mask, hac_erro
     state->planned = true;
     memset(&state->totals, 0, sizeof state->totals);
     hac_splice_buffers_clear(&job->splice); /* everything is done again */
-    state->result_capacity = 0;
+    const hac_plan_buffer *result = plan->result_buffer >= 0 ? &plan->buffers[plan->result_buffer] : NULL;
+    state->result_capacity = result != NULL && !result->late ? result->bytes : 0;
     if (!job->quick)
         hac_query_run_note_plan(job);
     return hac_query_run_set_data(job, err);
@@ -561,8 +562,10 @@ static hac_status result_ended(hacd_job *job, hac_error *err)
     uint64_t bytes = state->totals.result_bytes;
     if (!state->in_splits) /* else once, at the end */
         hac_query_run_note_remarks(job);
-    if (job->result_data != NULL && job->result_data_bytes == bytes && state->result_capacity == 0) {
-        job->result_bytes = bytes; /* the result came in the message */
+    bool is_whole = !state->in_splits && strcmp(job->plan->query.engine, "whole") == 0;
+    if (is_whole && job->result_data_bytes == bytes) { /* the result came in the message, or is empty */
+        job->result_bytes = bytes;
+        hac_pool_clear(&job->run.buffers[job->plan->result_buffer]);
         return HAC_OK;
     }
     if (bytes <= state->result_capacity) {

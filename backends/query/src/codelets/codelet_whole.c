@@ -257,9 +257,13 @@ static uint8_t *result_memory(const hac_task *task, hac_task_result *result, uin
     return is_inline ? result->inline_out : task->spans[0].data;
 }
 
+/* A small result always comes inline: the client need not map the span. */
 static void put_result(const hac_task *task, uint64_t rows, uint64_t bytes, hac_task_result *result)
 {
-    if (task->spans[0].bytes == 0 && bytes <= HAC_INLINE_MAX)
+    bool is_inline = task->spans[0].bytes == 0;
+    if (!is_inline && bytes > 0 && bytes <= HAC_INLINE_MAX && bytes <= task->spans[0].bytes)
+        memcpy(result->inline_out, task->spans[0].data, (size_t)bytes);
+    if (bytes <= HAC_INLINE_MAX && (is_inline || bytes <= task->spans[0].bytes))
         result->inline_out_bytes = bytes;
     result->values[0] = rows;
     result->values[1] = bytes;

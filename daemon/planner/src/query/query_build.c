@@ -29,6 +29,7 @@
 #define PARTIALS_PART   0.6  /* of the memory, for partials … */
 #define GROUPS_PART     0.25 /* … and for groups, when there are several passes; the result needs the rest */
 #define GROUPS_WORST    4    /* times the partials of one pass */
+#define RESULT_MAX      (4 * MIB) /* of a small query, before it is known */
 #define REST_MIN        (2 * MIB) /* partials and a result beside splits, however small */
 
 static uint64_t align(uint64_t bytes, uint64_t to)
@@ -568,17 +569,33 @@ static size_t first_source(const hac_query_spec *spec)
     return spec->n_sources > 0 && spec->sources[i] > 0 ? i : 0;
 }
 
-/* All in one task: its result comes inline where it is small, else it runs again with a buffer for it. */
+/* Bytes of a buffer for the result of a small query; 0: it comes inline. What does not fit makes the task run
+ * again. Groups are few, as a rule; rows are as many as the source has, or fewer. */
+static uint64_t whole_result(const hac_query_spec *spec)
+{
+    uint64_t memory = hac_query_memory(spec), bytes;
+    if (spec->describes || aggregates(spec) || spec->ends_early)
+        return 0;
+    if (__builtin_mul_overflow(rows_of(spec, units(spec)), spec->output_bytes + 1, &bytes) ||
+        bytes < HAC_INLINE_MAX / 2)
+        return 0;
+    bytes += bytes / 2 + HAC_INLINE_MAX;
+    return bytes < RESULT_MAX && bytes < memory / 4 ? align(bytes, 64) : 0;
+}
+
+/* All in one task. */
 static hac_status build_whole(hac_query_building *b, hac_error *err)
 {
     const hac_query_spec *spec = b->spec;
+    uint64_t result = whole_result(spec);
     size_t source = first_source(spec); /* only one may be not empty */
     hac_status status = HAC_OK;
     if (spec->place == HAC_QUERY_IN_BUFFER)
         status = hac_building_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false,
                                      &b->in, err);
     if (status == HAC_OK)
-        status = hac_building_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, 0, true, &b->result, err);
+        status = hac_building_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, result, result == 0,
+                                     &b->result, err);
     if (status != HAC_OK)
         return status;
     b->plan->result_buffer = b->result;
