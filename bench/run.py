@@ -29,13 +29,14 @@ import run_atlas
 import run_first
 import run_opsplit
 import run_parquet
+import run_predict
 import run_roundtrip
 import run_query
 import run_splice
 from machine import HERE, ROOT, Machine
 
 WHAT = ("sort", "first", "query", "parquet", "splice", "roundtrip", "opsplit")
-ALONE = ("atlas",)  # half an hour and more: only if it is asked for
+ALONE = ("atlas", "predict")  # only if they are asked for: the first takes half an hour and more
 SPLIT = """name: core
 match: {{platform: "Portable Computing Language", type: cpu}}
 kind: cpu
@@ -312,7 +313,7 @@ def markdown(results):
     return "\n".join(out + run_first.markdown(results.get("first")) + run_query.markdown(results["query"])
                      + run_parquet.markdown(results.get("parquet")) + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip"))
                      + run_opsplit.markdown(results.get("opsplit"))
-                     + run_atlas.markdown(results.get("atlas")))
+                     + run_atlas.markdown(results.get("atlas")) + run_predict.markdown(results.get("predict")))
 
 
 def measure_sort(build, quick):
@@ -381,6 +382,9 @@ def main():
     if "atlas" in args.what:
         print("atlas:", flush=True)
         results["atlas"] = run_atlas.run(build, args.quick, args.rows, args.only)
+    if "predict" in args.what:
+        print("predictions:", flush=True)
+        results["predict"] = run_predict.run(build, args.quick, args.only)
     if "splice" in args.what:
         print("splice:", flush=True)
         results["splice"] = run_splice.run(build, args.quick)

@@ -367,6 +367,7 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
     hac_status status = hac_query_plan_read(wanted, &spec, err);
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
+    spec.learner = hac_user_learner(session->user);
     spec.memory = query_memory_limit(session, wanted, &spec);
     if (status == HAC_OK)
         status = wanted->splits ? hac_plan_query_splits(machine, &spec, &plan, err)

@@ -150,6 +150,8 @@ static void client_queries_init(hac_sample_client *c)
     c->compiled.group_bytes = 48;
     c->compiled.output_bytes = 30;
     c->compiled.output_max = 60;
+    c->compiled.shape = 7;
+    c->compiled.same = 8;
     c->method.hot_keys = 1;
     c->method.sample = 50;
     c->method.hot_share = 100;

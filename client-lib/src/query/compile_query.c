@@ -312,6 +312,8 @@ static hac_status fill_message(const hac_query *query, const hac_table *table, h
     ret->message.group_bytes = facts.group_bytes;
     ret->message.output_bytes = facts.output_bytes;
     ret->message.output_max = facts.output_max;
+    ret->message.shape = facts.shape;
+    ret->message.same = facts.same;
     ret->aggregates = query->aggregates;
     return HAC_OK;
 }

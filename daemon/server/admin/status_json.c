@@ -573,6 +573,8 @@ static void add_model(void *context, const hac_model_entry *entry)
     const char *learner = hac_model_learner(entry->codelet);
     if (learner != NULL && list->viewer != NULL && strcmp(learner, list->viewer) != 0)
         return;
+    if (hac_model_is_narrow(entry->codelet)) /* a number says nothing to people */
+        return;
     hac_json_open(t, NULL, '{');
     hac_json_string(t, "device_key", entry->device_key);
     hac_json_string(t, "codelet", entry->codelet);

@@ -684,6 +684,8 @@ static void read_compiled(const Hac__Client__CompiledQuery *from, hac_query_spec
     ret->group_bytes = bounded(from->group_bytes);
     ret->output_bytes = bounded(from->output_bytes);
     ret->max_output = bounded(from->output_max);
+    ret->shape = from->shape;
+    ret->same = from->same;
 }
 
 static void read_method(const Hac__Client__QueryMethod *from, hac_query_spec *ret)
@@ -742,6 +744,7 @@ hac_status hac_query_run_take_spec(hacd_job *job, const Hac__Client__QuerySpec *
         return hac_fail_no_memory(err);
     ((hac_query_holder *)job->kind_state)->query = state;
     hac_query_spec_read(spec, &state->spec);
+    state->spec.learner = hac_user_learner(job->user);
     state->parquet = spec->source->format == HAC_INPUT_PARQUET && spec->compiled != NULL;
     state->asks_footers = spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_FOOTERS;
     if (spec->sort)

@@ -690,6 +690,11 @@ static void learn(hacd_job *job, const hac_dispatch *dispatch, const Hac__Execut
         return;
     hac_model_record_disturbed(jobs->models, key, hac_task_model(task, dispatch->by_kernels), task->type,
                                dispatch->units, done->seconds, dispatch->together, disturbance_of(dispatch));
+    char name[HAC_MODEL_NAME_MAX];
+    for (size_t i = 0; i < HAC_NARROWER_MODELS; i++)
+        if (hac_task_narrower_model(task, dispatch->by_kernels, i, name))
+            hac_model_record_disturbed(jobs->models, key, name, task->type, dispatch->units, done->seconds,
+                                       dispatch->together, disturbance_of(dispatch));
 }
 
 /* Whether the dependents of the task may start: the job's kind may ask for all of the task again. */

@@ -13,10 +13,16 @@ typedef struct hac_query_facts {
     uint64_t group_bytes;
     uint64_t output_bytes; /* estimated bytes of an output row */
     uint64_t output_max;   /* largest bytes of an output row, without the bytes of its texts */
+    uint32_t shape, same;  /* of hac_query_shape_read */
 } hac_query_facts;
 
 /* HAC_INVALID: the query has too many keys or aggregates. */
 HAC_MUST_USE hac_status hac_query_facts_read(const hac_query *query, hac_query_facts *ret, hac_error *err);
+
+/* Two hashes by which queries that take about as long per byte are told apart, neither of them 0. Queries
+ * have the same *ret_shape if they differ in constants and names only, and the same *ret_same if they differ
+ * in nothing that matters. Other queries may have the same hashes, too, though few do. */
+void hac_query_shape_read(const hac_query *query, uint32_t *ret_shape, uint32_t *ret_same);
 
 /* Whether the query wants the first of rows in an order, and so few of them that each chunk keeps only its
  * own first rows. */

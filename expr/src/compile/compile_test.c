@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/query_facts.h"
 #include "test_run.h"
 
 static void add_fields(const hac_schema *schema, size_t first, size_t end, hac_text *ret)
@@ -602,6 +603,45 @@ static void test_names_other(void **state)
     }
 }
 
+static void shape_of(const char *where, const char *group_by, const char *select, uint32_t *ret_shape,
+                     uint32_t *ret_same)
+{
+    hac_query *query = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (test_compile(where, group_by, select, "", &query, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    hac_query_shape_read(query, ret_shape, ret_same);
+    hac_query_free(query);
+}
+
+/* Constants and names change what is the same, and what is computed changes the shape. */
+static void test_shapes(void **state)
+{
+    static const struct {
+        const char *where, *group_by, *select;
+        bool alike, same;
+    } cases[] = {
+        {"i8 < 5", "s", "s, sum(i8) as t", true, true},
+        {"i8 < 5", "s", "s, sum(i8)  as t", true, true},
+        {"i8 < 6", "s", "s, sum(i8) as t", true, false},
+        {"i8 > 5", "s", "s, sum(i8) as t", false, false},
+        {"", "s", "s, sum(i8) as t", false, false},
+        {"i8 < 5", "", "sum(i8) as t", false, false},
+        {"i8 < 5", "s", "s, max(i8) as t", false, false},
+        {"i8 < 5", "s", "s, sum(i8 * i8) as t", false, false},
+    };
+    (void)state;
+    uint32_t shape, same;
+    shape_of(cases[0].where, cases[0].group_by, cases[0].select, &shape, &same);
+    assert_true(shape != 0 && same != 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t its_shape, its_same;
+        shape_of(cases[i].where, cases[i].group_by, cases[i].select, &its_shape, &its_same);
+        if ((its_shape == shape) != cases[i].alike || (its_same == same) != cases[i].same)
+            fail_msg("case %zu", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -620,6 +660,7 @@ int main(void)
         cmocka_unit_test(test_folding),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_many_columns),
+        cmocka_unit_test(test_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

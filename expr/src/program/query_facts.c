@@ -193,5 +193,6 @@ hac_status hac_query_facts_read(const hac_query *q, hac_query_facts *ret, hac_er
                              .group_bytes = group_bytes,
                              .output_bytes = output_bytes(q),
                              .output_max = output_max(q)};
+    hac_query_shape_read(q, &ret->shape, &ret->same);
     return HAC_OK;
 }

@@ -41,6 +41,14 @@ typedef struct hac_prediction {
     bool stale;                  /* thousands of other samples came after them */
 } hac_prediction;
 
+#define HAC_MODEL_NAME_MAX 96 /* bytes of a codelet's name with its suffixes and NUL */
+
+/* The first characters of suffixes that make a model narrower: it is of jobs that are alike, or the same. */
+#define HAC_MODEL_ALIKE '#'
+#define HAC_MODEL_SAME  '='
+/* Whether the codelet's name has such a suffix. What such a model knows, a wider one knows as well. */
+bool hac_model_is_narrow(const char *codelet);
+
 HAC_MUST_USE hac_status hac_model_set_new(hac_model_set **ret, hac_error *err);
 void hac_model_set_free(hac_model_set *set);
 
@@ -64,6 +72,11 @@ void hac_model_record_disturbed(hac_model_set *set, const char *device_key, cons
  * size, or only more disturbed ones, runs with the other value are used. `set` may be NULL: no model. */
 hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
                                  hac_type type, double units, bool together);
+
+/* As hac_model_predict, but only if tasks of a sixteenth of the units or more were measured, after the
+ * program was loaded. */
+hac_prediction hac_model_predict_narrow(const hac_model_set *set, const char *device_key, const char *codelet,
+                                        hac_type type, double units, bool together);
 
 /* Returns what was measured recently, at least a few times, for half to twice as many units; other sizes are
  * not used. `seconds` is scaled to `units`. samples 0: there are no such measurements. */

@@ -23,10 +23,12 @@
 #include "base/limits.h"
 #include "base/task_params.h"
 #include "planner/hash_figures.h"
+#include "planner/model.h"
 
 #define HAC_PLAN_MAX_BUFFERS 32
 #define HAC_PLAN_MAX_TASKS   65536
 #define HAC_PLAN_NAME_MAX    64
+#define HAC_NARROWER_MODELS  2
 
 /* What a buffer of the plan is to the job. */
 typedef enum hac_buffer_role {
@@ -101,6 +103,9 @@ typedef struct hac_plan_task {
     const char
         *model; /* name of the performance model, in plan->strings or static; NULL: the codelet's name */
     const char *kernels_model; /* the model for devices that run `kernels`; NULL: `model` */
+    /* Suffixes of the names of narrower models, the narrowest first, in plan->strings or static; NULL: there
+     * is none. They are of tasks that do the same or alike, and what is measured goes to all of them. */
+    const char *narrower[HAC_NARROWER_MODELS];
     double part; /* the task's share of the time of a whole sort on one device; 0: not part of a sort */
     double predicted_start;   /* seconds from the job's start to the task's start, as simulated */
     double predicted_seconds; /* duration of the whole task on its devices */
@@ -128,6 +133,10 @@ static inline const char *hac_task_model(const hac_plan_task *task, bool kernels
         return task->kernels_model;
     return task->model != NULL ? task->model : task->codelet;
 }
+
+/* The name of the task's narrower model number `which`. Returns false if there is none. */
+bool hac_task_narrower_model(const hac_plan_task *task, bool kernels, size_t which,
+                             char ret[HAC_MODEL_NAME_MAX]);
 
 typedef struct hac_plan_device {
     char name[HAC_PLAN_NAME_MAX];

@@ -104,6 +104,8 @@ typedef struct hac_query_spec {
     uint64_t keys;  /* number of keys */
     uint64_t group_bytes, output_bytes, max_output;
     uint64_t compiled_bytes; /* size of the compiled query */
+    uint32_t shape, same;    /* names of performance models; 0: none */
+    const char *learner;     /* the user whose models these are; NULL: they are shared */
     bool sorts_rows;         /* the user submitted a sort of rows */
     bool describes;          /* no query: query.describe finds the columns of the source */
     bool ordered;            /* the rows come in an order */

@@ -44,7 +44,8 @@ static void look_at(void *context, const hac_model_entry *entry)
 {
     survey *s = context;
     if (entry->disturbance == HAC_COLD || strcmp(entry->device_key, s->device->key) != 0 ||
-        hac_model_learner(entry->codelet) != NULL || entry->seconds < LAUNCHES_MIN * HAC_LAUNCH_SECONDS)
+        hac_model_learner(entry->codelet) != NULL || hac_model_is_narrow(entry->codelet) ||
+        entry->seconds < LAUNCHES_MIN * HAC_LAUNCH_SECONDS)
         return;
     double assumed = hac_price_assumed(s->device, entry->codelet, entry->type, entry->units);
     if (!(assumed > 0))

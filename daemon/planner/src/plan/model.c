@@ -24,7 +24,8 @@
 #define MAX_BUCKETS      4096
 #define LEARNER_BUCKETS  256
 #define MAX_KEY          160
-#define MAX_CODELET      96 /* with its learner */
+#define MAX_CODELET      HAC_MODEL_NAME_MAX
+#define SMALLER          16.0 /* a narrow model says nothing of sizes that are smaller by more than this */
 #define OUTLIER_MADS     5.0
 #define MAD_FLOOR        0.02 /* of the median: equal samples must not make every other one an outlier */
 #define SHORTEST         1e-9 /* seconds */
@@ -191,6 +192,11 @@ const char *hac_model_learner(const char *codelet)
 {
     const char *at = strchr(codelet, '@');
     return at != NULL ? at + 1 : NULL;
+}
+
+bool hac_model_is_narrow(const char *codelet)
+{
+    return strchr(codelet, HAC_MODEL_ALIKE) != NULL || strchr(codelet, HAC_MODEL_SAME) != NULL;
 }
 
 typedef enum bucket_owner {
@@ -428,6 +434,33 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
     hac_prediction beside = predict(set, &s, units);
     return alone.samples == 0 || (beside.samples > 0 && beside.disturbance < alone.disturbance) ? beside
                                                                                                 : alone;
+}
+
+/* Whether tasks that were not much larger have been measured, not only cold. */
+static bool knows_size(const hac_model_set *set, const series *s, double units)
+{
+    for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
+        if (order(set->buckets[i], s, set->buckets[i]->size) != 0)
+            return false;
+        const bucket *b = summary(set, i);
+        if (b->quality != HAC_COLD && b->units <= units * SMALLER)
+            return true;
+    }
+    return false;
+}
+
+hac_prediction hac_model_predict_narrow(const hac_model_set *set, const char *device_key, const char *codelet,
+                                        hac_type type, double units, bool together)
+{
+    hac_prediction none = {0};
+    if (set == NULL || !isfinite(units) || units < 0)
+        return none;
+    series alone = series_of(device_key, codelet, type, false);
+    series beside = series_of(device_key, codelet, type, true);
+    units = fmax(units, 1);
+    if (!knows_size(set, &alone, units) && !knows_size(set, &beside, units))
+        return none;
+    return hac_model_predict(set, device_key, codelet, type, units, together);
 }
 
 hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key, const char *codelet,

@@ -448,6 +448,34 @@ static void test_extreme_sizes(void **state)
     hac_model_set_free(set);
 }
 
+static hac_prediction predict_narrow(const hac_model_set *set, double units)
+{
+    return hac_model_predict_narrow(set, "cpu", "radix.leaf", HAC_TYPE_U32, units, false);
+}
+
+/* A narrow model has few samples: it says nothing of much smaller work, nor what a device does warm. */
+static void test_narrow(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    assert_int_equal(hac_model_predict_narrow(NULL, "cpu", "x", HAC_TYPE_U32, 1, false).samples, 0);
+    assert_int_equal(predict_narrow(set, 1e6).samples, 0);
+    hac_model_record_disturbed(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, 9e-3, false, HAC_COLD);
+    assert_int_equal(predict(set, 1e6).samples, 1);
+    assert_int_equal(predict_narrow(set, 1e6).samples, 0);
+    hac_model_record_disturbed(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, 3e-3, false, HAC_FRESH_PAGES);
+    assert_near(predict_narrow(set, 1e6).seconds, 3e-3, 1e-9);
+    assert_near(predict_narrow(set, 1e8).seconds, 0.3, 1e-9);
+    assert_near(predict_narrow(set, 1e5).seconds, 3e-4, 1e-9);
+    assert_int_equal(predict(set, 1e4).samples, 1);
+    assert_int_equal(predict_narrow(set, 1e4).samples, 0);
+    hac_model_record(set, "cpu", "other", HAC_TYPE_U32, 1e6, 1e-3, true); /* beside others only */
+    assert_int_equal(hac_model_predict_narrow(set, "cpu", "other", HAC_TYPE_U32, 1e6, false).samples, 1);
+    assert_true(hac_model_is_narrow("c#1") && hac_model_is_narrow("c.csv=1@u") &&
+                !hac_model_is_narrow("c.csv@u"));
+    hac_model_set_free(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_damage),
         cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_wrong_sums),
         cmocka_unit_test(test_extreme_sizes),  cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,14 @@ uint64_t hac_plan_memory(const hac_plan *plan)
     return all;
 }
 
+bool hac_task_narrower_model(const hac_plan_task *task, bool kernels, size_t which,
+                             char ret[HAC_MODEL_NAME_MAX])
+{
+    const char *suffix = task->narrower[which];
+    return suffix != NULL && snprintf(ret, HAC_MODEL_NAME_MAX, "%s%s", hac_task_model(task, kernels),
+                                      suffix) < HAC_MODEL_NAME_MAX;
+}
+
 const char *hac_plan_name(const hac_plan *plan)
 {
     return plan->query.sorts_rows ? "sort" : plan->flow;

@@ -165,6 +165,18 @@ static bool is_unsure(const hac_prediction *p)
     return p->disturbance == HAC_COLD || p->stale || p->samples < SURE_SAMPLES;
 }
 
+/* By the narrowest model that knows tasks of about that size. */
+static hac_prediction predict_narrow(const hac_machine *machine, const hac_machine_device *device,
+                                     const hac_plan_task *task, bool kernels, double units, bool together)
+{
+    char name[HAC_MODEL_NAME_MAX];
+    hac_prediction p = {0};
+    for (size_t i = 0; i < HAC_NARROWER_MODELS && p.samples == 0; i++)
+        if (hac_task_narrower_model(task, kernels, i, name))
+            p = hac_model_predict_narrow(machine->models, device->key, name, task->type, units, together);
+    return p;
+}
+
 double hac_price_task(const hac_machine *machine, size_t device, uint64_t items, const hac_plan_task *task,
                       double fraction, bool together, hac_price_source *ret_source)
 {
@@ -179,7 +191,9 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
         seconds += HAC_LAUNCH_SECONDS + transfer_seconds(machine, d, task, fraction);
     } else {
         double units = task->units * fraction;
-        hac_prediction p = hac_model_predict(machine->models, d->key, model, task->type, units, together);
+        hac_prediction p = predict_narrow(machine, d, task, kernels, units, together);
+        if (p.samples == 0)
+            p = hac_model_predict(machine->models, d->key, model, task->type, units, together);
         if (p.samples == 0 && !statistics)
             p = hac_model_predict(machine->models, d->key, codelet, task->type, units, together);
         if (p.samples == 0)

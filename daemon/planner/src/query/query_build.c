@@ -480,7 +480,8 @@ hac_status hac_building_merge(hac_query_building *b, uint32_t pass, uint32_t *re
                                     .touch_first = pass * bytes,
                                     .touch_end = (pass + 1) * bytes};
     hac_building_params(b, pass, &task);
-    return hac_plan_add_task(b->plan, &task, b->last, b->n_last, ret, err);
+    hac_status status = hac_building_narrower(b, &task, err);
+    return status == HAC_OK ? hac_plan_add_task(b->plan, &task, b->last, b->n_last, ret, err) : status;
 }
 
 /* The last task: query.finish or query.gather. */
@@ -500,7 +501,10 @@ hac_status hac_building_finish(hac_query_building *b, const uint32_t *deps, size
     task.spans[1] = hac_building_span(b, b->result, HAC_WRITE);
     hac_building_params(b, 0, &task);
     HAC_EDIT_PARAMS(hac_query_params, &task)->partitions = (uint64_t)b->sizes->partitions * b->sizes->passes;
-    return hac_plan_add_task(b->plan, &task, deps, n_deps, NULL, err);
+    if (b->spec->gives_parquet) /* columns that are encoded and compressed, instead of rows that are copied */
+        task.model = rows ? "query.gather.parquet" : "query.finish.parquet";
+    hac_status status = hac_building_narrower(b, &task, err);
+    return status == HAC_OK ? hac_plan_add_task(b->plan, &task, deps, n_deps, NULL, err) : status;
 }
 
 uint64_t hac_building_guess_result(const hac_query_spec *spec, const hac_query_sizes *sizes)

@@ -52,6 +52,10 @@ uint64_t hac_query_work(const hac_query_spec *spec);
 
 /* What the models of a codelet are kept under: formats differ too much to share one. */
 void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t capacity);
+/* The suffix of the narrower model number `which` of a codelet's tasks. Returns false if there is none. */
+#define HAC_QUERY_NARROWER_MAX 64
+bool hac_query_narrower(const hac_query_spec *spec, const char *codelet, size_t which,
+                        char ret[HAC_QUERY_NARROWER_MAX]);
 
 /* `host`: the devices that run host codelets. */
 HAC_MUST_USE hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spec,

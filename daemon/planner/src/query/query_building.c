@@ -20,6 +20,20 @@ void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret,
     snprintf(ret, capacity, "%s.%s", codelet, hac_query_is_answered(spec) ? "statistics" : kind);
 }
 
+/* A small query is one short task: programs ask many of them that differ in a constant, and those of one
+ * shape take about as long. Counting quotes is the same for all. */
+bool hac_query_narrower(const hac_query_spec *spec, const char *codelet, size_t which,
+                        char ret[HAC_QUERY_NARROWER_MAX])
+{
+    uint32_t number = which == 0 ? spec->same : spec->shape;
+    if (number == 0 || (which == 0 && strcmp(codelet, "query.whole") == 0) ||
+        strcmp(codelet, "query.quotes") == 0)
+        return false;
+    snprintf(ret, HAC_QUERY_NARROWER_MAX, "%c%08x%s%s", which == 0 ? HAC_MODEL_SAME : HAC_MODEL_ALIKE, number,
+             spec->learner != NULL ? "@" : "", spec->learner != NULL ? spec->learner : "");
+    return true;
+}
+
 uint64_t hac_query_work(const hac_query_spec *spec)
 {
     bool part = !hac_query_is_answered(spec) && spec->answered < spec->bytes;
@@ -139,11 +153,22 @@ void hac_building_params(const hac_query_building *b, uint32_t pass, hac_plan_ta
     HAC_SET_PARAMS(task, &params);
 }
 
+hac_status hac_building_narrower(hac_query_building *b, hac_plan_task *task, hac_error *err)
+{
+    char narrower[HAC_QUERY_NARROWER_MAX];
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < HAC_NARROWER_MODELS && status == HAC_OK; i++)
+        if (hac_query_narrower(b->spec, task->codelet, i, narrower))
+            status = hac_plan_add_string(b->plan, narrower, &task->narrower[i], err);
+    return status;
+}
+
 hac_status hac_building_model(hac_query_building *b, hac_plan_task *task, hac_error *err)
 {
     char name[64];
     hac_query_model(b->spec, task->codelet, name, sizeof(name));
-    return hac_plan_add_string(b->plan, name, &task->model, err);
+    hac_status status = hac_plan_add_string(b->plan, name, &task->model, err);
+    return status == HAC_OK ? hac_building_narrower(b, task, err) : status;
 }
 
 hac_status hac_building_kernels(hac_query_building *b, bool explores, hac_plan_task *task, hac_error *err)

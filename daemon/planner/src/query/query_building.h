@@ -40,7 +40,9 @@ hac_plan_span hac_building_span(const hac_query_building *b, int buffer, hac_acc
 void hac_building_touch(hac_plan_span *s, uint64_t first, uint64_t count, uint64_t bytes);
 /* The parameters that all tasks share. */
 void hac_building_params(const hac_query_building *b, uint32_t pass, hac_plan_task *task);
+/* The task's models: that of the format, and narrower ones. */
 HAC_MUST_USE hac_status hac_building_model(hac_query_building *b, hac_plan_task *task, hac_error *err);
+HAC_MUST_USE hac_status hac_building_narrower(hac_query_building *b, hac_plan_task *task, hac_error *err);
 /* The source whose range is the longest: devices are measured with pieces of that one alone. */
 static inline size_t hac_building_largest_source(const hac_query_spec *spec)
 {

@@ -205,13 +205,55 @@ static void test_explore_sources(void **state)
     hac_plan_free(plan);
 }
 
+static double price_of(const hac_machine *machine, const hac_query_spec *spec)
+{
+    hac_plan *plan = plan_for(machine, spec);
+    double seconds = plan->predicted_seconds;
+    hac_plan_free(plan);
+    return seconds;
+}
+
+/* What was measured of the same query, then of queries alike, counts more than what was measured of others. A
+ * model of a user is not another's. */
+static void test_alike(void **state)
+{
+    (void)state;
+    hac_machine machine = new_pair();
+    hac_model_set *models = NULL;
+    machine.n_devices = 1;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.models = models;
+    hac_query_spec spec = new_spec(400 * MIB, 1), other = spec;
+    const double units = (double)spec.bytes;
+    spec.shape = other.shape = 0xab;
+    spec.same = 1;
+    other.same = 2;
+    for (int i = 0; i < 8; i++)
+        hac_model_record(models, machine.devices[0].key, "query.aggregate.csv", HAC_TYPE_NONE, units, 1,
+                         false);
+    double usual = price_of(&machine, &spec);
+    assert_true(usual > 1 && usual < 1.5);
+    hac_model_record(models, machine.devices[0].key, "query.aggregate.csv#000000ab", HAC_TYPE_NONE, units, 3,
+                     false);
+    assert_true(price_of(&machine, &spec) > usual + 1.9 && price_of(&machine, &spec) < usual + 2.1);
+    hac_model_record(models, machine.devices[0].key, "query.aggregate.csv=00000001", HAC_TYPE_NONE, units, 7,
+                     false);
+    assert_true(price_of(&machine, &spec) > usual + 5.9);
+    assert_true(price_of(&machine, &other) < usual + 2.1);
+    spec.learner = "uid7";
+    assert_true(price_of(&machine, &spec) < usual + 0.1);
+    hac_model_record(models, machine.devices[0].key, "query.aggregate.csv=00000001@uid7", HAC_TYPE_NONE,
+                     units, 5, false);
+    assert_true(price_of(&machine, &spec) > usual + 3.9 && price_of(&machine, &spec) < usual + 4.1);
+    hac_model_set_free(models);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_explore),
-        cmocka_unit_test(test_explore_slow),
-        cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_explore_sources),
+        cmocka_unit_test(test_explore), cmocka_unit_test(test_explore_slow),
+        cmocka_unit_test(test_mixed),   cmocka_unit_test(test_explore_sources),
+        cmocka_unit_test(test_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,7 @@ hac_status hac_building_parts(hac_query_building *b, hac_error *err)
     task.codelet = "query.join";
     task.stage = "join";
     task.model = NULL;
+    memset(task.narrower, 0, sizeof(task.narrower)); /* it copies bytes, of whatever query */
     task.spans[0] = hac_building_span(b, b->parts, HAC_READ);
     task.spans[1] = hac_building_span(b, b->result, HAC_WRITE);
     return status == HAC_OK ? hac_plan_add_task(b->plan, &task, &order, 1, NULL, err) : status;

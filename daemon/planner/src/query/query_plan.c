@@ -119,10 +119,13 @@ static double capability(const query_planning *p, hac_query_strategy strategy, u
         .codelet = hac_query_codelet(p->spec, strategy), .units = (double)hac_query_work(p->spec), .part = 1};
     if (task.units < 1)
         task.units = 1;
-    char model[64], kernels[64];
+    char model[64], kernels[64], narrower[HAC_NARROWER_MODELS][HAC_QUERY_NARROWER_MAX];
     hac_query_model(p->spec, task.codelet, model, sizeof(model));
     hac_query_model(p->spec, KERNELS, kernels, sizeof(kernels));
     task.model = model;
+    for (size_t i = 0; i < HAC_NARROWER_MODELS; i++)
+        if (hac_query_narrower(p->spec, task.codelet, i, narrower[i]))
+            task.narrower[i] = narrower[i];
     if (strategy == HAC_QUERY_MIXED) {
         task.kernels = KERNELS;
         task.kernels_model = kernels;
