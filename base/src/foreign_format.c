@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 typedef struct foreign_format {
@@ -112,12 +113,17 @@ static bool has_wide_mark(const wide_text *w, const uint8_t *data, size_t bytes)
     return bytes >= w->width && memcmp(data, w->mark, w->width) == 0;
 }
 
-/* Whether the first characters, 2 at least, are all ASCII. */
+static bool is_printable(uint8_t byte)
+{
+    return (byte >= ' ' && byte <= '~') || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+/* Whether the first characters, 2 at least, are all ASCII: small numbers would be control characters. */
 static bool is_wide_ascii(const wide_text *w, const uint8_t *data, size_t bytes)
 {
     size_t n = (bytes < 64 ? bytes : 64) / w->width;
     for (size_t i = 0; i < n * w->width; i++)
-        if ((data[i] != 0) != (i % w->width == w->low))
+        if (i % w->width == w->low ? !is_printable(data[i]) : data[i] != 0)
             return false;
     return n >= 2;
 }
@@ -167,6 +173,17 @@ static hac_status refuse_lines(const uint8_t *data, size_t bytes, const char *wa
                     name, wanted);
 }
 
+/* Whether the name is one of a spreadsheet, which is a zip archive. */
+static bool is_spreadsheet(const char *name)
+{
+    static const char *const suffixes[] = {".xlsx", ".xlsm", ".xlsb", ".ods"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcasecmp(dot, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool decides(const foreign_format *f, hac_foreign_use use)
 {
     if (use == HAC_FOREIGN_RECORDS)
@@ -181,6 +198,8 @@ hac_status hac_foreign_refuse(const uint8_t *data, size_t bytes, hac_foreign_use
         const foreign_format *f = &formats[i];
         if (!decides(f, use) || !begins_like(f, data, bytes))
             continue;
+        if (i == 0 && is_spreadsheet(name))
+            return hac_fail(err, HAC_FAILED, "%.200s: is a spreadsheet, not %s; " TABLES, name, wanted);
         return hac_fail(err, HAC_FAILED, "%.200s: is %s, not %s; %s%s", name, f->what, wanted, f->hint,
                         use == HAC_FOREIGN_NUMBERS ? "; if it is numbers all the same, say --raw" : "");
     }

@@ -159,7 +159,7 @@ class Parquet(Fake):
         code, _, err = self.run_it("parquet", "query", "t", "--parse", "csv", "--select", "x")
         self.assertIn("t: 5 files are Parquet, and left out: t/", err)
         self.bad(1, "mapreduce", "more", "--parse", "csv", "--select", "x", says="there is no text file in this folder")
-        self.bad(2, "parquet", "query", "t", "in", "--select", "x", says="different suffixes")
+        self.bad(2, "parquet", "query", "t", "in", "--select", "x", says="how is in to be read?")
         self.folder_of_files(*[f"many/{i:02}.parquet" for i in range(253)])
         self.calls.write_text("")
         self.good("parquet", "query", "many", "--select", "x", "-o", "out")

@@ -40,7 +40,7 @@ class Splice(Fake):
     def test_usage(self):
         self.bad(2, "splice", says="too few arguments; usage: hacctl splice IN…|-")
         self.bad(2, "splice", "a.csv", says="splice: --select is missing")
-        self.bad(2, "splice", "in", *ROWS, says="splice: how is in to be read? Its suffix does not say; say --parse and one of csv tsv ")
+        self.bad(2, "splice", "in", *ROWS, says="splice: how is in to be read? Its suffix does not say, and its first bytes are not text; say --parse and one of csv tsv ")
         self.bad(2, "splice", "-", *ROWS, says="how is standard input to be read?")
         self.bad(2, "splice", "a.csv", "--detach", *ROWS, says="--detach leaves the terminal; say where the result goes: -o OUT")
         self.bad(2, "splice", "-", "-", "--parse", "csv", *ROWS, says="standard input (-) can be read once only")

@@ -4,12 +4,17 @@
 module writes: the same rows must come from every delimiter, from files, pipes and compressed input, with the options that say
 everything and without any."""
 import csv
+import bz2
 import gzip
 import io
+import json
+import lzma
 import random
+import sqlite3
 import sys
 import time
 import unittest
+import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -52,6 +57,68 @@ class Detect(SharedMachineTest):
         for answer in answers[1:]:
             self.assertEqual(answer, answers[0], words)
         return answers[0]
+
+    def test_formats(self):
+        """The format of standard input and of files whose suffix says none. The oracle is what Python wrote."""
+        rows = [[str(i), f"w{i % 7}"] for i in range(300)]
+        wanted = [["n", "s"], *rows]
+        lines = "".join(json.dumps({"n": int(n), "s": s}) + "\n" for n, s in rows)
+        texts = {"csv": "n,s\n" + "".join(f"{n},{s}\n" for n, s in rows), "tsv": "n\ts\n" + "".join(f"{n}\t{s}\n" for n, s in rows),
+                 "jsonl": lines, "array": json.dumps([{"n": int(n), "s": s} for n, s in rows]), "mark": "\ufeffn;s\n" + "".join(f"{n};{s}\n" for n, s in rows)}
+        for kind, text in texts.items():
+            form = "jsonl" if kind in ("jsonl", "array") else "csv"
+            raw = text.encode()
+            for name, data in (("t.dat", raw), ("t.csv.bak", raw), ("none", raw), ("packed", gzip.compress(raw)), ("t.dat.gz", gzip.compress(raw))):
+                self.put(name, data)
+                got, said = self.say("query", name)
+                self.assertEqual(got, wanted, (kind, name))
+                self.assertIn(f"hacctl: {name}: read as {form}, which its first bytes look like; --parse says another format\n", said)
+            for data in (raw, gzip.compress(raw)):
+                got, said = self.say("query", "SELECT * FROM '-'", data=data)
+                self.assertEqual(got, wanted, kind)
+                self.assertIn(f"hacctl: standard input: read as {form}, ", said)
+        self.m.good("-q", "parquet", "convert", "t.dat", "t.parquet", "--parse", "csv", "--delimiter", ";")
+        self.put("t.bin", Path(self.m.path("t.parquet")).read_bytes())
+        for words, data in ((["t.bin"], None), (["-"], Path(self.m.path("t.bin")).read_bytes())):
+            self.assertEqual(self.say("query", *words, data=data), (wanted, ""))
+        log = '127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 2326\n'
+        for name, data in (("access.log", log.encode()), ("access.log.1.gz", gzip.compress(log.encode()))):
+            got, said = self.say("query", self.put(name, data), "--select", "host, status, time")
+            self.assertEqual(got[1], ["127.0.0.1", "200", "2000-10-10 20:55:36+00"])
+            self.assertIn("read as clf", said)
+        got, said = self.say("query", self.put("messages", "Oct 11 22:14:15 mymachine su: failed\n"), "--select", "host, app")
+        self.assertEqual((got[1], "read as syslog" in said), (["mymachine", "su"], True))
+        # what options say is not looked for
+        self.assertEqual(self.say("query", "none", "--parse", "lines", "--select", "count() as n"), ([["n"], ["301"]], ""))
+        self.put("t.txt", "a|b\n1|2\n")
+        self.assertEqual(self.say("query", "t.txt", "--delimiter", "|"), ([["a", "b"], ["1", "2"]], ""))
+        self.assertEqual(self.say("query", "t.txt"), ([["line"], ["a|b"], ["1|2"]], ""))
+
+    def test_foreign_formats(self):
+        """By their first bytes, whatever the name is."""
+        with zipfile.ZipFile(self.m.path("a.xlsx"), "w") as file:
+            file.writestr("sheet", "x")
+        self.put("a.zip", Path(self.m.path("a.xlsx")).read_bytes())
+        self.put("a.csv.xz", lzma.compress(b"x\n1\n"))
+        self.put("a.bz2", bz2.compress(b"x\n1\n"))
+        self.put("u.dat", "x\n1\n".encode("utf-16"))
+        with sqlite3.connect(self.m.path("a.db")) as db:
+            db.execute("create table t (a)")
+        db.close()
+        for name, says in (("a.xlsx", "is a spreadsheet, not text; save the sheet as csv"), ("a.zip", "is a zip archive, not text; unpack it first: unzip -p FILE"),
+                           ("a.csv.xz", "packed with xz, not text; unpack it first: xz -dc FILE"), ("a.bz2", "packed with bzip2"),
+                           ("a.db", "is a database of SQLite"), ("u.dat", "is text in UTF-16")):
+            self.m.bad(1, "query", name, says=says)
+            with open(self.m.path(name), "rb") as file:
+                self.m.bad(1, "query", "-", data=file.read(), says=says if name != "a.xlsx" else "standard input: is a zip archive")
+        self.put("r.dat", bytes(range(200)))
+        self.m.bad(2, "query", "r.dat", says="how is r.dat to be read? Its suffix does not say, and its first bytes are not text; say --parse")
+        self.m.bad(2, "query", "-", says="how is standard input to be read?")  # /dev/null
+        self.m.bad(2, "query", "", says="the name of an input is empty")
+        for url, command in (("https://example.org/a.csv", "curl -sL 'https://example.org/a.csv' | hacctl query -"),
+                             ("s3://bucket/a.parquet", "aws s3 cp 's3://bucket/a.parquet' - | hacctl query -")):
+            self.m.bad(1, "query", url, says=command)
+            self.m.bad(1, "query", f"SELECT * FROM '{url}'", says=command)
 
     def test_delimiters(self):
         for delimiter, said in DELIMITERS.items():

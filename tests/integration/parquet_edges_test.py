@@ -157,7 +157,9 @@ class Edges(SharedMachineTest):
             self.write(name, x=[1, 2])
         self.assertEqual(self.m.good("query", "SELECT count(*) AS n, sum(x) AS s FROM 'parts'"), b"n,s\n4,6\n")
         Path(self.m.path("text")).write_text("hello\n")
-        self.m.bad(2, "parquet", "query", "text", "--select", "count()", says="Its suffix does not say")
+        self.assertEqual(self.m.run("parquet", "query", "text", "--select", "count() as n").out, b"n\n0\n")  # a header
+        Path(self.m.path("bytes")).write_bytes(bytes(range(64)))
+        self.m.bad(2, "parquet", "query", "bytes", "--select", "count()", says="Its suffix does not say, and its first bytes are not text")
 
     # ---- columns ----
 

@@ -518,6 +518,21 @@ class Files(PackageTest):
                 self.assertEqual(rows_of(hac.sql(quoted).to_arrow()), expected, f"{name}: {statement}")
                 self.assertEqual(rows_of(hac.sql(statement, t=Path(self.m.path(name))).to_arrow()), expected, name)
 
+    def test_names_that_say_no_format(self):
+        import hac
+        path = Path(self.m.path("t.dat"))
+        for text, form in (("x;s\n1;a\n2;b\n", "csv"), ('{"x": 1, "s": "a"}\n{"x": 2, "s": "b"}\n', "jsonl")):
+            path.write_text(text)
+            with self.assertWarnsRegex(UserWarning, f"t.dat: read as {form}, which its first bytes look like"):
+                result = hac.sql(f"SELECT * FROM '{path}'")
+            self.assertEqual(rows_of(result.to_arrow()), [(1, "a"), (2, "b")])
+        path.write_bytes(b"PK\3\4 and more")
+        with self.assertRaisesRegex(hac.Error, "t.dat: is a zip archive, not text"):
+            hac.sql(f"SELECT * FROM '{path}'")
+        path.write_bytes(bytes(range(100)))
+        with self.assertRaisesRegex(hac.InvalidError, "Its name does not say"):
+            hac.sql(f"SELECT * FROM '{path}'")
+
     def test_many_files(self):
         import hac
         folder = Path(self.m.path("folder"))
@@ -584,7 +599,7 @@ class Files(PackageTest):
         import hac
         Path(self.m.path("a.csv")).write_text("x\n1\n")
         Path(self.m.path("b.tsv")).write_text("x\n1\n")
-        Path(self.m.path("what")).write_text("x\n1\n")
+        Path(self.m.path("what")).write_bytes(bytes(range(100)))
         Path(self.m.path("late.csv")).write_text("x\n" + "1\n" * 100000 + "oops\n")
         Path(self.m.path("damaged.parquet")).write_bytes(b"PAR1nonsensePAR1")
         for statement, tables, error, says in (

@@ -162,12 +162,25 @@ static hac_status run_descriptors(hac_adbc_connection *c, const hac_adbc_source 
     return finish(c, status, job, ret, err);
 }
 
+/* The format of a file whose suffix says none. Only Parquet is certain, and nobody would see what is assumed
+ * of others. HAC_FAILED: the file has a format that hac does not read. */
+static hac_status look_at(const char *path, hac_input_format *ret, hac_error *err)
+{
+    hac_status status = hac_files_find_format(path, -1, ret, err);
+    if (status != HAC_OK || *ret != HAC_INPUT_PARQUET)
+        *ret = HAC_INPUT_NONE;
+    return status == HAC_FAILED ? status : HAC_OK;
+}
+
 /* Finds the format that all suffixes stand for. */
 static hac_status find_format(const hac_adbc_source *source, hac_input_format *ret, hac_error *err)
 {
     for (size_t i = 0; i < hac_files_count(source->files); i++) {
         const char *path = hac_files_name(source->files, i);
-        hac_input_format format = hac_files_format_of(path);
+        hac_input_format format = hac_input_format_of(path);
+        hac_status status = format == HAC_INPUT_NONE ? look_at(path, &format, err) : HAC_OK;
+        if (status != HAC_OK)
+            return status;
         if (format == HAC_INPUT_NONE || (i > 0 && format != *ret)) {
             err->code = HAC_INVALID;
             snprintf(err->message, sizeof(err->message),

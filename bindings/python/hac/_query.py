@@ -5,6 +5,7 @@ import itertools
 import os
 import stat
 import sys
+import warnings
 from typing import Any, Dict, List, Optional, Union
 
 from . import _hac
@@ -87,7 +88,11 @@ def _begin(name: Optional[str]) -> bytes:
 def _format_of(name: Optional[str]) -> int:
     if name is None:
         return 0
-    return _hac.input_format_of(os.fspath(name))
+    form, assumed = _hac.input_format_of(os.fspath(name))
+    if assumed:
+        warnings.warn(f"{name}: read as {next(word for word, n in FORMATS.items() if n == form)}, which its first bytes look like; "
+                      "format= says another format", stacklevel=2)
+    return form
 
 
 def _choose_format(files: List[Optional[str]], options: Dict[str, Any]) -> int:

@@ -7,15 +7,24 @@
 
 static PyObject *input_format_of(PyObject *module, PyObject *path)
 {
-    (void)module;
+    hac_error err = HAC_ERROR_NONE;
     const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
-    return text != NULL ? PyLong_FromLong(hac_files_format_of(text)) : NULL;
+    if (text == NULL)
+        return NULL;
+    hac_input_format format = hac_input_format_of(text);
+    if (format != HAC_INPUT_NONE)
+        return Py_BuildValue("(iO)", (int)format, Py_False);
+    hac_status status = hac_files_find_format(text, -1, &format, &err);
+    if (status != HAC_OK && status != HAC_INVALID)
+        return hacpy_raise(hacpy_state_of(module), &err);
+    bool assumed = status == HAC_OK && format != HAC_INPUT_PARQUET;
+    return Py_BuildValue("(iO)", status == HAC_OK ? (int)format : 0, assumed ? Py_True : Py_False);
 }
 
 static PyMethodDef functions[] = {
     {"input_format_of", input_format_of, METH_O,
      "input_format_of(path, /)\n--\n\nThe number of a file's input format: by its suffix, else by its "
-     "first bytes; 0: not known."},
+     "first bytes; 0: not known. And whether it is assumed."},
     {"find_files", hacpy_find_files, METH_O,
      "find_files(name, /)\n--\n\nThe files that a file's name, a folder or a pattern stands for."},
     {"apply_files", hacpy_apply_files, METH_VARARGS,

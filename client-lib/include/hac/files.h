@@ -50,9 +50,20 @@ HAC_API const char *hac_files_name(const hac_files *files, size_t index); /* NUL
 /* What of the last folder was left out, for people; "": nothing. */
 HAC_API const char *hac_files_note(const hac_files *files);
 
-/* The format of a file: by its suffix, else Parquet if it begins as Parquet files do. HAC_INPUT_NONE: not
+/* The format of a file: by its suffix, else by its first bytes (hac_files_find_format). HAC_INPUT_NONE: not
  * known. */
 HAC_API hac_input_format hac_files_format_of(const char *path);
+
+/*
+ * Finds the format of an input in its first bytes, which stay to be read: of a compressed input in those that
+ * are unpacked. Parquet is certain. JSON (HAC_INPUT_JSONL), access logs (HAC_INPUT_CLF) and syslog are
+ * recognised; other text is assumed to be HAC_INPUT_CSV, so say so to the user. `fd` is the input at its
+ * current offset, a regular file, a pipe, for whose first bytes the call waits, or a socket; -1: the regular
+ * file `name`. HAC_INVALID: the bytes are no text, or cannot be seen before they are read; the message is a
+ * clause without the name. HAC_FAILED: the input has another format, which the message names.
+ */
+HAC_API HAC_MUST_USE hac_status hac_files_find_format(const char *name, int fd, hac_input_format *ret,
+                                                      hac_error *err);
 
 /*
  * Makes columns of folders' names like year=2024 (docs/formats.md), if all files have the same keys: sets

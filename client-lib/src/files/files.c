@@ -74,10 +74,19 @@ static bool begins_as_parquet(const char *path)
            memcmp(begin, magic, sizeof magic) == 0;
 }
 
+/* By its suffix, else by its first bytes. */
+static bool is_parquet(const char *path)
+{
+    hac_input_format format = hac_format_of_path(path);
+    return format != HAC_INPUT_NONE ? format == HAC_INPUT_PARQUET : begins_as_parquet(path);
+}
+
 hac_input_format hac_files_format_of(const char *path)
 {
     hac_input_format format = hac_format_of_path(path);
-    return format == HAC_INPUT_NONE && begins_as_parquet(path) ? HAC_INPUT_PARQUET : format;
+    if (format == HAC_INPUT_NONE && hac_files_find_format(path, -1, &format, NULL) != HAC_OK)
+        return HAC_INPUT_NONE;
+    return format;
 }
 
 /* Takes ownership of `name`; NULL: no memory. */
@@ -142,7 +151,7 @@ static hac_status look_at(folder_walk *walk, char *path, unsigned depth, hac_err
         return errno == ENOENT ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", path);
     if (S_ISDIR(link.st_mode)) /* links to folders are left out: they may form circles */
         return look_in(walk, path, depth + 1, err);
-    bool parquet = !walk->all && hac_files_format_of(path) == HAC_INPUT_PARQUET;
+    bool parquet = !walk->all && is_parquet(path);
     hac_status status = parquet && !walk->text ? check_part(path, &link, err) : HAC_OK;
     if (status != HAC_OK || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return status;
@@ -309,6 +318,30 @@ static hac_status add_pattern(hac_files *files, const char *pattern, unsigned fl
     return add_matches(files, folder, below, flags, err);
 }
 
+/* A file that is not there. Files on the network can be read from standard input. */
+static hac_status fail_missing(const char *name, int failed, hac_error *err)
+{
+    static const char *const commands[][2] = {{"s3://", "aws s3 cp "},
+                                              {"s3a://", "aws s3 cp "},
+                                              {"gs://", "gsutil cat "},
+                                              {"gcs://", "gsutil cat "},
+                                              {"hdfs://", "hdfs dfs -cat "}};
+    const char *command = "curl -sL ", *last = "";
+    if (name[0] == '\0')
+        return hac_fail(err, HAC_INVALID, "the name of an input is empty");
+    if (failed != ENOENT || strstr(name, "://") == NULL)
+        return hac_fail_errno(err, HAC_FAILED, failed, "%.200s", name);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strncmp(name, commands[i][0], strlen(commands[i][0])) == 0) {
+            command = commands[i][1];
+            last = i < 2 ? " -" : "";
+        }
+    return hac_fail(err, HAC_FAILED,
+                    "%.200s: is not a file of this machine; hac reads files, and standard input, whose name "
+                    "is '-': %s'%.200s'%s | hacctl query -",
+                    name, command, name, last);
+}
+
 hac_status hac_files_add(hac_files *files, const char *name, unsigned flags, hac_error *err)
 {
     struct stat st;
@@ -316,9 +349,10 @@ hac_status hac_files_add(hac_files *files, const char *name, unsigned flags, hac
     int failed = errno;
     if (exists && S_ISDIR(st.st_mode))
         return add_folder(files, name, flags, err);
-    if (!exists && (flags & HAC_FILES_PATTERNS) != 0 && strpbrk(name, "*?[") != NULL)
+    if (!exists && strstr(name, "://") == NULL && (flags & HAC_FILES_PATTERNS) != 0 &&
+        strpbrk(name, "*?[") != NULL)
         return add_pattern(files, name, flags, err);
     if (!exists)
-        return hac_fail_errno(err, HAC_FAILED, failed, "%.200s", name);
+        return fail_missing(name, failed, err);
     return add_name(files, strdup(name), err);
 }

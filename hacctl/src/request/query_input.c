@@ -44,12 +44,9 @@ static hac_status add_words(hac_query_source *source, const char *command, char 
 {
     hac_status status = HAC_OK;
     for (size_t i = 0; i < n_words && status == HAC_OK; i++) {
-        bool missing = access(words[i], F_OK) != 0;
         if (is_standard(words[i]) && n_words > 1)
             return hac_fail(err, HAC_INVALID,
                             "%s: standard input cannot be combined with other files; save it first", command);
-        if (missing && !is_standard(words[i]))
-            return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", words[i]);
         status = hac_query_source_add(source, command, words[i], hac_query_files_of(format), err);
     }
     return status;
@@ -88,7 +85,8 @@ hac_status hac_query_input_name(hac_query_input *input, const char *command, cha
         return hac_fail(err, HAC_INVALID, "%s: of which files? Name at least one", command);
     hac_status status = add_words(source, command, words, n_words, format, err);
     if (status == HAC_OK && format == HAC_INPUT_NONE)
-        status = hac_query_format_by_suffixes(command, source->paths, source->n_paths, &input->format, err);
+        status = hac_query_format_of_words(command, source->paths, source->n_paths, source->assumed,
+                                           &input->format, err);
     if (status == HAC_OK && options != NULL) {
         options->input_format = input->format;
         status = hac_query_source_apply(source, options, err);

@@ -423,6 +423,23 @@ static hac_input_format asked_format(const hac_args *args)
                : HAC_INPUT_NONE;
 }
 
+/* The format that the options say for the input `word`: a delimiter is one of csv, unless a suffix says that
+ * the file has other fields. */
+static hac_input_format format_for(const hac_args *args, const char *word)
+{
+    hac_input_format format = asked_format(args);
+    if (format != HAC_INPUT_NONE || !hac_args_has(args, HAC_OPT_DELIMITER) || word == NULL ||
+        hac_job_source_is(word))
+        return format;
+    hac_input_format by_suffix = hac_format_of_path(word);
+    return by_suffix == HAC_INPUT_NONE || by_suffix == HAC_INPUT_LINES ? HAC_INPUT_CSV : format;
+}
+
+static const char *word_at(const hac_args *args, size_t first)
+{
+    return args->n_words > first ? args->words[first] : NULL;
+}
+
 /* Refuses formats that have columns of their own if the named job needs the columns of its schema. */
 static hac_status check_columns(const hac_query_request *request, const hac_line *line,
                                 const hac_named_job *job, hac_error *err)
@@ -444,7 +461,7 @@ hac_status hac_query_request_parse(hac_query_request *request, const char *comma
     *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
     hac_line line = {command, args};
     const hac_named_job *job = args->n_words > first ? hac_named_job_find(args->words[first]) : NULL;
-    hac_input_format format = asked_format(args);
+    hac_input_format format = format_for(args, word_at(args, first + (job != NULL)));
     if (format == HAC_INPUT_NONE && job != NULL)
         format = job->format;
     take_texts(&request->options, args, job);
@@ -466,7 +483,8 @@ hac_status hac_query_request_parquet(hac_query_request *request, const char *com
     take_texts(&request->options, args, NULL);
     hac_status status = need_select(&line, err);
     if (status == HAC_OK)
-        status = begin(request, &line, first, words_from(args, first), asked_format(args), err);
+        status = begin(request, &line, first, words_from(args, first), format_for(args, word_at(args, first)),
+                       err);
     request->convert = request->input.format != HAC_INPUT_PARQUET;
     return status == HAC_OK ? finish(request, &line, NULL, HAC_FORM_OF_CSV, err) : status;
 }
@@ -511,7 +529,8 @@ hac_status hac_query_request_convert(hac_query_request *request, const char *com
     if (status == HAC_OK && type != NULL)
         status = check_raw(&line, err);
     if (status == HAC_OK)
-        status = begin(request, &line, first, 1, type != NULL ? HAC_INPUT_FIXED : asked_format(args), err);
+        status = begin(request, &line, first, 1,
+                       type != NULL ? HAC_INPUT_FIXED : format_for(args, word_at(args, first)), err);
     if (type != NULL) {
         snprintf(request->schema, sizeof request->schema, "value:%s", type);
         request->options.schema = request->schema;
@@ -588,7 +607,7 @@ hac_status hac_query_request_splice(hac_query_request *request, const char *comm
     }
     if (status == HAC_OK)
         status = hac_split_input_name(&request->splits, command, args->words + first, n_words,
-                                      asked_format(args), err);
+                                      format_for(args, word_at(args, first)), err);
     if (status == HAC_OK)
         status = choose_output(request, &line, HAC_FORM_OF_CSV, err);
     if (status == HAC_OK)
@@ -665,6 +684,8 @@ hac_status hac_query_request_query(hac_query_request *request, const char *comma
     hac_input_format format = asked_format(args);
     if (format == HAC_INPUT_NONE && request->sql != NULL)
         format = hac_sql_format(request->sql);
+    if (format == HAC_INPUT_NONE && request->source.n_paths > 0)
+        format = format_for(args, request->source.paths[0]);
     if (status == HAC_OK)
         status = hac_query_source_choose(&request->source, command, format, err);
     request->options.input_format = request->source.format;
@@ -723,6 +744,16 @@ hac_status hac_query_request_pipe(hac_query_request *request, const char *comman
     if (status == HAC_OK)
         status = take_header(request, &line, err);
     return status == HAC_OK ? finish_splits(request, &line, err) : status;
+}
+
+const char *hac_query_request_assumed(const hac_query_request *request)
+{
+    const char *const texts[] = {request->source.assumed, request->input.source.assumed,
+                                 request->splits.assumed};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i][0] != '\0')
+            return texts[i];
+    return "";
 }
 
 /* Skips "character 30: " at the front of the text; *ret_at is the number, 0 if there is none. */

@@ -75,6 +75,9 @@ HAC_MUST_USE hac_status hac_query_request_pipe(hac_query_request *request, const
                                                const hac_args *args, hac_error *err);
 void hac_query_request_clear(hac_query_request *request);
 
+/* What was assumed about the format of the input, for people; "": nothing. */
+const char *hac_query_request_assumed(const hac_query_request *request);
+
 /* Makes the query one of Parquet: clears the options that say how text becomes rows. */
 void hac_query_reads_parquet(hac_query_options *options);
 

@@ -93,11 +93,17 @@ static void formats_by_suffix(void **state)
     assert_int_equal(GOOD("I.CSV", "a.csv", "--select", "x")->input_format, HAC_INPUT_CSV);
     assert_int_equal(GOOD("j.Ndjson", "--select", "x")->input_format, HAC_INPUT_JSONL);
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.JSON")->result_format, HAC_RESULT_JSON);
-    BAD(HAC_INVALID, "say --parse", "g.dat", "--select", "x");
-    BAD(HAC_INVALID, "different suffixes", "a.csv", "c.tsv", "--select", "x");
+    assert_string_equal(hac_query_request_assumed(&request), "");
+    assert_int_equal(GOOD("g.dat", "--select", "x")->input_format, HAC_INPUT_CSV); /* by its first bytes */
+    assert_string_equal(hac_query_request_assumed(&request),
+                        "g.dat: read as csv, which its first bytes look like; --parse says another format");
+    assert_int_equal(GOOD("g.dat", "--select", "x", "--delimiter", ";")->input_format, HAC_INPUT_CSV);
+    assert_string_equal(hac_query_request_assumed(&request), "");
+    assert_int_equal(GOOD("f.txt", "--select", "x", "--delimiter", "|")->input_format, HAC_INPUT_CSV);
+    BAD(HAC_INVALID, "a.csv is csv, and c.tsv is tsv", "a.csv", "c.tsv", "--select", "x");
     assert_int_equal(GOOD("h.csv.gz", "--select", "x")->input_format, HAC_INPUT_CSV);
     assert_int_equal(GOOD("a.csv", "h.csv.gz", "--select", "x")->input_format, HAC_INPUT_CSV);
-    BAD(HAC_INVALID, "different suffixes", "h.csv.gz", "c.tsv", "--select", "x");
+    BAD(HAC_INVALID, "h.csv.gz is csv, and c.tsv is tsv", "h.csv.gz", "c.tsv", "--select", "x");
 }
 
 static void formats_that_are_said(void **state)

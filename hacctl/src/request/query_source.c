@@ -118,31 +118,56 @@ static hac_status fail_unknown(const char *command, const char *what, const char
                     sort ? "--input-format csv or parquet" : "--parse and one of " HAC_FORMAT_WORDS);
 }
 
-hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,
-                                        hac_input_format *ret, hac_error *err)
+/* Finds the format in the first bytes. Notes what is assumed. */
+static hac_status find_format(const char *command, const char *word, char assumed[HAC_ASSUMED_MAX],
+                              hac_input_format *ret, hac_error *err)
+{
+    bool standard = is_standard(word), sort = strcmp(command, "sort") == 0;
+    const char *name = standard ? "standard input" : word;
+    char why[192];
+    hac_error found = HAC_ERROR_NONE;
+    hac_status status = standard && isatty(STDIN_FILENO) == 1
+                            ? hac_fail(&found, HAC_INVALID, "nothing of it has been typed yet")
+                            : hac_files_find_format(name, standard ? STDIN_FILENO : -1, ret, &found);
+    if (status == HAC_INVALID) {
+        snprintf(why, sizeof why, "%s, and %.120s", standard ? "It has no suffix" : "Its suffix does not say",
+                 found.message);
+        return fail_unknown(command, name, why, err);
+    }
+    if (status != HAC_OK)
+        return hac_fail(err, status, "%s", found.message);
+    if (*ret != HAC_INPUT_PARQUET)
+        snprintf(assumed, HAC_ASSUMED_MAX,
+                 "%.200s: read as %s, which its first bytes look like; %s says another format", name,
+                 hac_formats[*ret].name, sort ? "--input-format" : "--parse");
+    return HAC_OK;
+}
+
+hac_status hac_query_format_of_words(const char *command, char *const *words, size_t n_words,
+                                     char assumed[HAC_ASSUMED_MAX], hac_input_format *ret, hac_error *err)
 {
     hac_input_format found = HAC_INPUT_NONE;
     const char *first = NULL;
+    assumed[0] = '\0';
     for (size_t i = 0; i < n_words; i++) {
         if (is_standard(words[i])) /* standard input has no suffix; the other words decide */
             continue;
-        hac_input_format format = hac_files_format_of(words[i]);
+        hac_input_format format = hac_format_of_path(words[i]);
+        hac_status status =
+            format == HAC_INPUT_NONE ? find_format(command, words[i], assumed, &format, err) : HAC_OK;
+        if (status != HAC_OK)
+            return status;
         if (first == NULL) {
             first = words[i];
             found = format;
         }
-        if (found == HAC_INPUT_NONE && access(first, F_OK) < 0)
-            return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", first);
-        if (found == HAC_INPUT_NONE)
-            return fail_unknown(command, first, "Its suffix does not say", err);
         if (format != found)
-            return hac_fail(
-                err, HAC_INVALID,
-                "%s: %.200s and %.200s have different suffixes; say how to read them with --parse", command,
-                first, words[i]);
+            return hac_fail(err, HAC_INVALID,
+                            "%s: %.200s is %s, and %.200s is %s; say how to read them with --parse", command,
+                            first, hac_formats[found].name, words[i], hac_formats[format].name);
     }
     if (first == NULL)
-        return fail_unknown(command, "standard input", "It has no suffix", err);
+        return find_format(command, "-", assumed, ret, err);
     *ret = found;
     return HAC_OK;
 }
@@ -166,8 +191,8 @@ hac_status hac_query_source_choose(hac_query_source *source, const char *command
         if (hac_job_source_is(source->paths[i])) /* hacd knows its format */
             return HAC_OK;
     if (format == HAC_INPUT_NONE) {
-        hac_status status =
-            hac_query_format_by_suffixes(command, source->paths, source->n_paths, &source->format, err);
+        hac_status status = hac_query_format_of_words(command, source->paths, source->n_paths,
+                                                      source->assumed, &source->format, err);
         if (status != HAC_OK)
             return status;
     }

@@ -10,12 +10,15 @@
 
 #include "base/error.h"
 
+#define HAC_ASSUMED_MAX 320
+
 /* Zero-initialised; clear it in every case. */
 typedef struct hac_query_source {
     char **paths; /* files, "-", job:ID */
     size_t n_paths, capacity;
-    hac_files *files; /* owns options->path_columns; NULL: none */
-    char note[512];   /* what of a folder was left out; empty: nothing */
+    hac_files *files;              /* owns options->path_columns; NULL: none */
+    char note[512];                /* what of a folder was left out; empty: nothing */
+    char assumed[HAC_ASSUMED_MAX]; /* the format that was found in first bytes; empty: none */
     hac_input_format format;
     bool splits; /* read as a stream, in splits: standard input, pipes, compressed files, many files */
 } hac_query_source;
@@ -40,11 +43,13 @@ HAC_MUST_USE hac_status hac_query_source_apply(hac_query_source *source, hac_que
 /* The suffix of the path's name, from its last dot on: ".csv"; "" if it has none. */
 const char *hac_query_suffix_of(const char *path);
 
-/* The format that the suffixes of all words agree on, without .gz and .zst; parquet for a file without such a
- * suffix that begins as Parquet files do.
- * HAC_INVALID: no suffix names a format, or they differ. */
-HAC_MUST_USE hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,
-                                                     hac_input_format *ret, hac_error *err);
+/* The format of all words: that which the suffix says, without .gz and .zst, else that which the first bytes
+ * look like. `assumed` tells people which that is; empty: the suffix says it, or it is certain.
+ * HAC_INVALID: the format is not known, or the words have different ones. HAC_FAILED: a file is not there, or
+ * is of a foreign format. */
+HAC_MUST_USE hac_status hac_query_format_of_words(const char *command, char *const *words, size_t n_words,
+                                                  char assumed[HAC_ASSUMED_MAX], hac_input_format *ret,
+                                                  hac_error *err);
 
 /* Chooses the format: `format` unless that is HAC_INPUT_NONE, else that of the suffixes; and whether the
  * files are read in splits. */

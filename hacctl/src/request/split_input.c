@@ -56,7 +56,7 @@ hac_status hac_split_input_name(hac_split_input *input, const char *command, cha
         if (!is_standard(words[i]))
             status = check_file(command, words[i], err);
     if (status == HAC_OK && format == HAC_INPUT_NONE)
-        status = hac_query_format_by_suffixes(command, words, n_words, &input->format, err);
+        status = hac_query_format_of_words(command, words, n_words, input->assumed, &input->format, err);
     if (status == HAC_OK && input->format == HAC_INPUT_PARQUET)
         return hac_fail(err, HAC_INVALID,
                         "%s: Parquet files are not a stream of records; `hacctl parquet query` reads them",

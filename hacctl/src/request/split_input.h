@@ -12,18 +12,20 @@
 #include <hac/hac.h>
 
 #include "base/error.h"
+#include "query_source.h"
 
 typedef struct hac_split_input {
     hac_input_format format;
     char *const *words;
     size_t n_words;
+    char assumed[HAC_ASSUMED_MAX]; /* the format that was found in first bytes; empty: none */
 } hac_split_input;
 
 /*
  * Takes the names and determines the format: `format` unless that is HAC_INPUT_NONE, else the format of the
- * suffixes, without .gz and .zst. Checks each name once, so that a wrong name is reported before the first
- * input is read. `command` is for messages. HAC_INVALID: no format, a folder, standard input twice, or a
- * terminal for binary records. HAC_FAILED: a file that does not exist.
+ * suffixes, without .gz and .zst, or of the first bytes. Checks each name once, so that a wrong name is
+ * reported before the first input is read. `command` is for messages. HAC_INVALID: no format, a folder,
+ * standard input twice, or a terminal for binary records. HAC_FAILED: a file that does not exist.
  */
 HAC_MUST_USE hac_status hac_split_input_name(hac_split_input *input, const char *command, char *const *words,
                                              size_t n_words, hac_input_format format, hac_error *err);

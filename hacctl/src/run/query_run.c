@@ -179,6 +179,8 @@ hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *
         status = check_kept(cli, request, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
+    if (status == HAC_OK && *hac_query_request_assumed(request) != '\0')
+        hac_cli_say(cli, "%s", hac_query_request_assumed(request));
     return status == HAC_OK ? submit_and_wait(cli, args, request, &outputs, err) : status;
 }
 
@@ -189,6 +191,8 @@ hac_status hac_query_run_job(hac_cli *cli, hac_query_request *request, bool note
     hac_job_output outputs = {.rows = rows};
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_wait_prepare(&wait, cli, &request->options.job);
+    if (notes && *hac_query_request_assumed(request) != '\0')
+        hac_cli_say(cli, "%s", hac_query_request_assumed(request));
     hac_status status = submit_input(cli, request, &request->options, &wait, &outputs, &job, err);
     if (status == HAC_OK)
         status = hac_wait_for(&wait, job, true, err);
