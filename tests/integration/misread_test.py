@@ -817,6 +817,25 @@ class MixedMembers(SharedMachineTest):
         self.check([{"a": i, "r": v} for i, v in enumerate(values)], ["a", "r"], rows, "r: objects or arrays in some records")
         self.check([{"a": i, "o": {"r": v}} for i, v in enumerate(values)], ["a", "o.r"], rows, "o.r: objects or arrays")
 
+    def test_arrays_are_text(self):
+        """In every query and in a file; the oracle is Python's json."""
+        values = [["x", "y,\"z\""], [], None, [[1, 2], [3]], [{"c": 1}], [1.5, None]]
+        self.check([{"a": i, "l": v, "o": {"m": v}} for i, v in enumerate(values)], ["a", "l", "o.m"],
+                   [[str(i), *[json.dumps(v) if v is not None else ""] * 2] for i, v in enumerate(values)])
+        self.m.good("-q", "parquet", "convert", "t.jsonl", "l.parquet")
+        got = [json.loads(line) for line in self.m.good("query", "SELECT l, \"o.m\" AS m FROM 'l.parquet' WHERE l <> '[]'", "--json").splitlines()]
+        self.assertEqual([(json.loads(r["l"]), json.loads(r["m"])) for r in got], [(v, v) for v in values if v])
+        deep = {"v": 1}
+        for i in range(9):
+            deep = {f"k{i}": deep}
+        self.check([{"a": 1, "d": deep}], ["a", "d.k8.k7.k6.k5.k4.k3.k2"], [["1", json.dumps({"k1": {"k0": {"v": 1}}})]])
+
+    def test_names_of_objects(self):
+        Path(self.m.path("t.jsonl")).write_text('{"user":{"id":1,"name":"x"}}\n')
+        for expression in ("user", "user['id']", "User + 1"):
+            self.m.bad(2, "query", f"SELECT {expression} AS u FROM 't.jsonl'", says="is an object; name its members: user.id, user.name")
+        self.assertEqual(self.m.good("query", "t.jsonl", "--schema", "user:string", "--select", "user"), b'user\n"{""id"":1,""name"":""x""}"\n')
+
     def test_members_with_a_dot(self):
         self.check([{"a": 1, "a.b": 2}, {"a": 3, "a.b": 4}], ["a", "a.b"], [["1", "2"], ["3", "4"]])
 

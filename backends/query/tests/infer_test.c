@@ -154,7 +154,8 @@ static void test_jsonl(void **state)
     assert_int_equal(infer(HAC_INPUT_JSONL, false, false, arrays, sizeof arrays - 1, &schema, NULL), HAC_OK);
     assert_int_equal(schema.n_fields, 3);
     assert_int_equal(schema.fields[0].type.kind, HAC_KIND_I64);
-    assert_int_equal(schema.fields[1].type.kind, HAC_KIND_NONE);
+    assert_int_equal(schema.fields[1].type.kind, HAC_KIND_STRING);
+    assert_int_equal(schema.fields[2].type.kind, HAC_KIND_STRING);
     hac_schema_clear(&schema);
     check_fails(HAC_INPUT_JSONL, false, "{\"a\":1}\n{\"b\"}\n", HAC_FAILED, "line 2: ");
     check_fails(HAC_INPUT_JSONL, false, "{\"\":1}\n", HAC_FAILED, "a name that cannot be a column's");

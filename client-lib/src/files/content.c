@@ -203,17 +203,16 @@ hac_status hac_files_find_format(const char *name, int fd, hac_input_format *ret
 {
     struct stat st;
     content c = {.name = name};
-    hac_autoclose int opened = -1;
     if (fd < 0) {
         if (stat(name, &st) < 0)
             return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", name);
         /* opening a pipe with a name would take what its writer has written */
         if (!S_ISREG(st.st_mode) && !is_descriptor(name))
             return hac_fail(err, HAC_INVALID, "its first bytes cannot be seen before it is read");
-        fd = opened = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (fd < 0)
-            return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", name);
     }
-    hac_status status = look(fd, &c, err);
+    hac_autoclose int opened = fd < 0 ? open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    if (fd < 0 && opened < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", name);
+    hac_status status = look(fd < 0 ? opened : fd, &c, err);
     return status == HAC_OK ? find_format(&c, ret, err) : status;
 }

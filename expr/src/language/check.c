@@ -10,6 +10,7 @@
 #include "expr/described_nested.h"
 #include "foreign_names.h"
 #include "functions.h"
+#include "object_members.h"
 #include "parts.h"
 #include "program/date_units.h"
 #include "program/regexp_text.h"
@@ -54,6 +55,13 @@ static void *no_column(hac_checker *c, const hac_node *node)
                     "unknown column '%s'; '%s' is an object in some records only, and read as text: for its "
                     "member say --schema '%s:string'",
                     node->name, object, node->name);
+    char members[HAC_MEMBERS_TEXT_MAX];
+    if (c->scope == NULL && hac_list_members(c->schema, node->name, node->n_name, members))
+        return fail(
+            c, node,
+            "'%s' is an object; name its members: %s (--schema '%s:string' reads an object of JSON as "
+            "text)",
+            node->name, members, node->name);
     size_t columns = c->scope != NULL ? c->n_scope : c->schema->n_fields;
     const char **names = hac_arena_alloc(c->parser->arena, (c->n_outputs + columns + 1) * sizeof *names);
     size_t n = 0;

@@ -212,8 +212,10 @@ hac_node *hac_part_of(hac_checker *c, const hac_node *call)
     if (!nested && !names[name].only)
         return NULL;
     if (!nested)
-        return fail(c, call, "%s takes a column with lists or maps, as Parquet files have them",
-                    subscript ? "[ ]" : call->name);
+        return fail(
+            c, call,
+            "%s takes a column with lists or maps, as Parquet files have them; an array of JSON is text",
+            subscript ? "[ ]" : call->name);
     if (call->n_args != 1 + (size_t)takes_two)
         return fail(c, call, "%s(list%s) takes %d argument%s", call->name, takes_two ? ", constant" : "",
                     1 + takes_two, takes_two ? "s" : "");

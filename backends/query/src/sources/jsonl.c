@@ -635,8 +635,8 @@ static bool join_path(json *j, const column_path *path, const uint8_t *name, siz
  * arrays or objects too deep, and others are neither; it is a member of a nested object. */
 enum { ONLY_NULLS = 1, ARRAYS = 2, MEMBER = 4 };
 
-/* Adds a column unless it is there; the n-th member of a record is often the n-th column. A column that is
- * always an array or null, or an object too deep, has no type. */
+/* Adds a column unless it is there; the n-th member of a record is often the n-th column. The values of a
+ * column that is always an array or null, or an object too deep, have no kind. */
 static bool note_column(json *j, size_t n, const column_path *path, hac_kind kind, bool null,
                         hac_schema *schema)
 {
@@ -673,7 +673,8 @@ static bool is_member(const hac_field *field, const hac_field *object)
 
 /*
  * A column with objects in some records, and null in all others, is the columns of their members. One that
- * has other values, too, is one column of text, as is one with arrays and other values.
+ * has other values, too, is one column of text, as is one with arrays, or with objects too deep: their text
+ * is JSON.
  */
 static void settle_columns(hac_schema *schema)
 {
@@ -692,7 +693,7 @@ static void settle_columns(hac_schema *schema)
         bool gone = field->name[0] == '\0';
         for (size_t k = 0; k < schema->n_fields && !gone; k++)
             gone = schema->fields[k].mixed && is_member(field, &schema->fields[k]);
-        field->type.kind = field->mixed ? HAC_KIND_STRING : field->type.kind;
+        field->type.kind = HAC_KIND_STRING;
         if (!gone)
             schema->fields[n++] = *field;
     }
