@@ -312,6 +312,22 @@ class Types(PackageTest):
         self.there_and_back(pa.array([decimal.Decimal("-12.34"), None, decimal.Decimal("99999999.99")], pa.decimal128(10, 2)))
         self.there_and_back(pa.array([decimal.Decimal(10) ** 30, None], pa.decimal128(38, 0)))
 
+    def test_columns_that_queries_do_not_have(self):
+        """They may be there, if the query does not use them; the oracle is DuckDB."""
+        import hac
+        t = pa.table({"x": [1, 2, 3], "l": [[1], None, []], "u": [{"a": 1}, None, {"a": 2}], "tod": [datetime.time(1, 2), None, datetime.time(3)],
+                      "d": [datetime.timedelta(1), None, datetime.timedelta(2)], "s": ["a", None, "b"]})
+        for statement in ("SELECT x, s FROM t ORDER BY x", "SELECT sum(x) AS n, count(*) AS c FROM t", "SELECT s FROM t WHERE x > 1 ORDER BY s",
+                          "SELECT * EXCLUDE (l, u, tod, d) FROM t ORDER BY x"):
+            expected = duckdb.sql(statement).fetchall()
+            for table in (t, pl.from_arrow(t), t.to_batches()[0], iter(t.to_batches())):
+                self.assertEqual(rows_of(hac.sql(statement, t=table).to_arrow()), expected, statement)
+        for statement, says in (("SELECT * FROM t", "column l has"), ("SELECT l FROM t", "a list: unnest it"), ("SELECT count(u) AS n FROM t", "a struct"),
+                                ("SELECT x FROM t WHERE tod IS NULL", "a time of a day"), ("SELECT x FROM t ORDER BY d", "a duration")):
+            with self.assertRaisesRegex(hac.UnsupportedError, says):
+                hac.sql(statement, t=t)
+        self.assertEqual(hac.scan_hac(pl.from_arrow(t)).filter(pl.col("x") > 1).select("x", "s").sort("x").collect().rows(), [(2, None), (3, "b")])
+
     def test_to_numpy(self):
         import hac
         table = pa.table({

@@ -283,8 +283,8 @@ def sql(text: str, options: Optional[Dict[str, Any]] = None, /, **tables: Any) -
     options: a dict of hac.query's options of files and of jobs: format, schema, input, engine, devices, priority, deadline,
     memory_limit, progress.
 
-    Raises InvalidError if the statement is wrong, with the character; UnsupportedError for types of columns that queries do
-    not have; JobError if an input cannot be read; OSError if a file cannot be opened.
+    Raises InvalidError if the statement is wrong, with the character; UnsupportedError if the query uses a column of
+    a type that queries do not have (lists, structs, times of day, durations); JobError if an input cannot be read; OSError if a file cannot be opened.
     """
     statement = _hac.Sql(text)
     given = dict(options or {})

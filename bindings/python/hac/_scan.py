@@ -109,10 +109,20 @@ def _where(predicate: Any, schema: Any) -> Optional[str]:
 
 # ---- the source ----
 
+def _without_refused(table: Any) -> Any:
+    """A frame of polars without the columns that queries do not have."""
+    import polars
+    if not isinstance(table, polars.DataFrame):
+        return table
+    return table.select([name for name, kind in table.schema.items() if not kind.is_nested() and kind not in (polars.Time, polars.Duration)])
+
+
 def scan_hac(table: Any, **options: Any) -> Any:
     """A polars.LazyFrame of a table, or of files that hac reads: the columns and the filter that polars needs go into the query.
 
         hac.scan_hac("sales/*.parquet").filter(polars.col("qty") > 1).select("city", "price").collect()
+
+    A frame's columns of lists, structs, times of day and durations are not in it.
 
     table and options: as for hac.query (format, schema, input, engine, devices, priority, deadline, memory_limit, progress). The
     query runs when polars collects; the names and the types of the columns are read at once. The rows are in no particular order.
@@ -124,6 +134,7 @@ def scan_hac(table: Any, **options: Any) -> Any:
         if name in options:
             raise InvalidError(f"{name} is said to polars, or else to hac.query: its result is a table for polars.DataFrame")
     from polars.io.plugins import register_io_source
+    table = _without_refused(table)
     schema = query(table, select="*", limit=0, **options).to_polars().schema
 
     def source(with_columns: Optional[List[str]], predicate: Any, n_rows: Optional[int], batch_size: Optional[int]) -> Iterator[Any]:

@@ -22,6 +22,9 @@ void hac_arrow_batches_clear(hac_arrow_batches *batches)
     free(batches->batches);
     free(batches->types);
     free(batches->names);
+    for (size_t i = 0; batches->refused != NULL && i < batches->n_columns; i++)
+        free(batches->refused[i]);
+    free(batches->refused);
     if (batches->schema.release != NULL)
         batches->schema.release(&batches->schema);
     *batches = (hac_arrow_batches){0};
@@ -29,11 +32,26 @@ void hac_arrow_batches_clear(hac_arrow_batches *batches)
 
 /* ---- the schema ---- */
 
+/* Reads the type of a column. One that queries do not take is one of nulls, with the reason. */
+static hac_status read_type(const struct ArrowSchema *child, size_t i, hac_arrow_batches *ret, hac_error *err)
+{
+    hac_error why = HAC_ERROR_NONE;
+    hac_status status = hac_arrow_type_read(child, &ret->types[i], &why);
+    if (status == HAC_OK)
+        return HAC_OK;
+    if (status != HAC_UNSUPPORTED || ret->bare || ret->needs_all)
+        return hac_fail(err, status, "%s", why.message);
+    ret->types[i] = (hac_arrow_type){.type.kind = HAC_KIND_STRING, .layout = HAC_ARROW_NULLS};
+    ret->refused[i] = strdup(why.message);
+    return ret->refused[i] != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
 static hac_status read_columns(const struct ArrowSchema *schema, hac_arrow_batches *ret, hac_error *err)
 {
     ret->types = calloc(ret->n_columns + 1, sizeof(*ret->types));
     ret->names = calloc(ret->n_columns + 1, sizeof(*ret->names));
-    if (ret->types == NULL || ret->names == NULL)
+    ret->refused = calloc(ret->n_columns + 1, sizeof(*ret->refused));
+    if (ret->types == NULL || ret->names == NULL || ret->refused == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < ret->n_columns; i++) {
         const struct ArrowSchema *child = ret->bare ? schema : schema->children[i];
@@ -46,7 +64,7 @@ static hac_status read_columns(const struct ArrowSchema *schema, hac_arrow_batch
             return hac_fail(err, HAC_INVALID, "a column's name has %zu bytes, 1 to %d can be", strlen(name),
                             HAC_ARROW_NAME_MAX);
         ret->names[i] = name;
-        hac_status status = hac_arrow_type_read(child, &ret->types[i], err);
+        hac_status status = read_type(child, i, ret, err);
         if (status != HAC_OK)
             return status;
     }
@@ -116,9 +134,13 @@ static hac_status add_columns(hac_arrow_batches *b, const struct ArrowArray *arr
         const struct ArrowArray *child = b->bare ? array : array->children[i];
         if (child == NULL)
             return hac_fail(err, HAC_INVALID, "column %.64s is no valid Arrow array", b->names[i]);
-        hac_status status =
-            hac_arrow_column_read(b->names[i], &b->types[i], child, b->bare ? 0 : (uint64_t)array->offset,
-                                  batch->rows, b->rows, &batch->columns[i], err);
+        hac_status status = HAC_OK;
+        if (b->refused[i] != NULL)
+            batch->columns[i] = hac_arrow_column_of_nulls(b->names[i], &b->types[i], batch->rows, b->rows);
+        else
+            status =
+                hac_arrow_column_read(b->names[i], &b->types[i], child, b->bare ? 0 : (uint64_t)array->offset,
+                                      batch->rows, b->rows, &batch->columns[i], err);
         if (status != HAC_OK)
             return status;
         if (__builtin_add_overflow(bytes, value_bytes(&batch->columns[i]), &bytes) || bytes > INT64_MAX / 2)
@@ -240,7 +262,7 @@ static hac_status read_stream(struct ArrowArrayStream *stream, uint64_t limit, b
 {
     if (stream == NULL || stream->release == NULL)
         return hac_fail(err, HAC_INVALID, "the Arrow stream has been released");
-    hac_arrow_batches b = {.bare = one_column};
+    hac_arrow_batches b = {.bare = one_column, .needs_all = one_column};
     hac_status status;
     if (stream->get_schema == NULL || stream->get_next == NULL)
         status = hac_fail(err, HAC_INVALID, "the Arrow stream has no functions");

@@ -22,8 +22,12 @@ typedef struct hac_arrow_batches {
     size_t n_columns;
     hac_arrow_type *types; /* owned */
     const char **names;    /* owned; the names are the schema's */
-    uint64_t rows;         /* of all batches */
-    uint64_t bytes;        /* lower bound of the memory that they take in a table */
+    /* Owned, with its texts: why queries do not take a column, which then has nulls in place of its values;
+     * NULL: they do. Only the columns that a query uses count. */
+    char **refused;
+    bool needs_all; /* a column that queries do not take is an error */
+    uint64_t rows;  /* of all batches */
+    uint64_t bytes; /* lower bound of the memory that they take in a table */
     size_t n_batches, capacity;
     hac_arrow_batch *batches; /* owned; none is without rows */
 } hac_arrow_batches;

@@ -243,6 +243,16 @@ hac_status hac_arrow_column_read(const char *name, const hac_arrow_type *type, c
     return HAC_OK;
 }
 
+hac_arrow_column hac_arrow_column_of_nulls(const char *name, const hac_arrow_type *type, uint64_t rows,
+                                           uint64_t row)
+{
+    return (hac_arrow_column){.name = name,
+                              .type = *type,
+                              .rows = {.n = rows, .layout = HAC_ARROW_NULLS, .nulls = true},
+                              .row = row,
+                              .nulls = rows > 0};
+}
+
 bool hac_arrow_column_has_nulls(const hac_arrow_column *c)
 {
     for (uint64_t row = 0; c->nulls && row < c->rows.n; row++)

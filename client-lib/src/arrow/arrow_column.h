@@ -43,6 +43,10 @@ HAC_MUST_USE hac_status hac_arrow_column_read(const char *name, const hac_arrow_
                                               const struct ArrowArray *array, uint64_t first, uint64_t rows,
                                               uint64_t row, hac_arrow_column *ret, hac_error *err);
 
+/* Rows of a column whose values nobody reads: nulls of HAC_ARROW_NULLS. */
+hac_arrow_column hac_arrow_column_of_nulls(const char *name, const hac_arrow_type *type, uint64_t rows,
+                                           uint64_t row);
+
 /* Copies the rows to rows [c->row, …) of the target, and of texts also the offset behind the last row. A
  * value of a null row is what the array has there, or 0 or empty if values are converted. HAC_INVALID: a
  * value does not fit the type, or an index or a text is outside of its buffers; the message names column and

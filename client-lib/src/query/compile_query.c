@@ -337,6 +337,18 @@ static void clear_schema(hac_schema *schema)
     hac_schema_clear(schema);
 }
 
+/* Fails if the query uses a column that it may not use. */
+static hac_status check_refused(const hac_query *query, const hac_source_columns *columns, hac_error *err)
+{
+    for (size_t i = 0; columns->refused != NULL && i < query->columns.n_fields; i++) {
+        const char *name = query->columns.fields[i].name;
+        int at = hac_schema_find(&columns->schema, name, strlen(name));
+        if (at >= 0 && columns->refused[at] != NULL)
+            return hac_fail(err, HAC_UNSUPPORTED, "%s", columns->refused[at]);
+    }
+    return HAC_OK;
+}
+
 hac_status hac_query_compile_options(const hac_query_options *options, const hac_source_columns *columns,
                                      hac_compiled_query **ret, hac_error *err)
 {
@@ -352,6 +364,8 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     if (status == HAC_OK)
         status =
             hac_query_compile(&text, columns->schema.fields != NULL ? &columns->schema : NULL, &query, err);
+    if (status == HAC_OK)
+        status = check_refused(query, columns, err);
     if (status != HAC_OK)
         return status;
     const hac_schema *told = options->summary != HAC_SUMMARY_NONE ? &all : &query->outputs;

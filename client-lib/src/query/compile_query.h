@@ -27,9 +27,10 @@ typedef struct hac_compiled_query {
 
 /* What the source declares about its columns. */
 typedef struct hac_source_columns {
-    hac_schema schema; /* owned; without fields if the options' schema or the format defines the columns */
-    hac_table table;   /* owned; the columns of a table source, else empty */
-    bool detected;     /* input_options is what was found in the first records */
+    hac_schema schema;    /* owned; without fields if the options' schema or the format defines the columns */
+    hac_table table;      /* owned; the columns of a table source, else empty */
+    char *const *refused; /* why a query may not use a column of the schema; NULL, or NULL in it: it may */
+    bool detected;        /* input_options is what was found in the first records */
     hac_input_options input_options;
     bool inferred;       /* the types are guesses from the first records */
     hac_json_begin json; /* hac_query_names_json: looked at for the names of the columns; may be empty */

@@ -49,6 +49,7 @@ static hac_status table_init(hac_arrow_batches *b, query_table *ret, hac_error *
     hac_field *fields = ret->source.schema.fields = calloc(n + 1, sizeof(*fields));
     if (places == NULL || fields == NULL)
         return hac_fail_no_memory(err);
+    ret->source.refused = b->refused;
     ret->source.table.rows = b->rows;
     ret->source.table.n_columns = ret->source.schema.n_fields = n;
     for (size_t i = 0; i < n; i++) {
