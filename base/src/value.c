@@ -154,20 +154,32 @@ static size_t parse_digits(const char *text, size_t bytes, uint8_t *ret)
     return n;
 }
 
+static bool is_decimal(const char *text, size_t bytes)
+{
+    _Static_assert(sizeof "decimal" == sizeof "numeric", "both names have one length");
+    size_t n = strlen("decimal");
+    return bytes >= n && (memcmp(text, "decimal", n) == 0 || memcmp(text, "numeric", n) == 0) &&
+           (bytes == n || text[n] == '(');
+}
+
+/* decimal(p,s); decimal(p) has the scale 0, as SQL has it, and decimal alone is DuckDB's decimal(18,3). */
 static bool parse_decimal(const char *text, size_t bytes, hac_value_type *ret)
 {
     size_t at = strlen("decimal"), n = 0;
-    if (bytes <= at || memcmp(text, "decimal", at) != 0 || text[at++] != '(')
+    *ret = (hac_value_type){HAC_KIND_DECIMAL, 18, 3};
+    if (bytes == at)
+        return true;
+    if ((n = parse_digits(text + at + 1, bytes - at - 1, &ret->precision)) == 0)
         return false;
-    if ((n = parse_digits(text + at, bytes - at, &ret->precision)) == 0)
-        return false;
-    at += n;
+    at += 1 + n;
+    ret->scale = 0;
+    if (at + 1 == bytes && text[at] == ')')
+        return hac_value_type_valid(*ret);
     if (at >= bytes || text[at++] != ',')
         return false;
     if ((n = parse_digits(text + at, bytes - at, &ret->scale)) == 0)
         return false;
     at += n;
-    ret->kind = HAC_KIND_DECIMAL;
     return at + 1 == bytes && text[at] == ')' && hac_value_type_valid(*ret);
 }
 
@@ -185,7 +197,6 @@ static const char *our_type(const char *text, size_t bytes)
         {"uint16", "u16"},
         {"uint32", "u32"},
         {"uint64", "u64"},
-        {"ubigint", "u64"},
         {"float64", "f64"},
         {"float8", "f64"},
         {"float32", "f32"},
@@ -194,13 +205,8 @@ static const char *our_type(const char *text, size_t bytes)
         {"char", "string"},
         {"str", "string"},
         {"utf8", "string"},
-        {"datetime", "timestamp"},
-        {"numeric", "decimal(p,s)"},
+        {"uhugeint", "decimal(38,0)"},
         {"number", "f64 or decimal(p,s)"},
-        {"blob", "bytes"},
-        {"binary", "bytes"},
-        {"varbinary", "bytes"},
-        {"bytea", "bytes"},
     };
     const char *bracket = memchr(text, '(', bytes);
     size_t n = bracket != NULL ? (size_t)(bracket - text) : bytes;
@@ -219,13 +225,38 @@ static const struct {
     const char *name;
     hac_value_type type;
 } aliases[] = {
-    {"int", PLAIN(I32)},        {"integer", PLAIN(I32)},
-    {"bigint", PLAIN(I64)},     {"smallint", PLAIN(I16)},
-    {"tinyint", PLAIN(I8)},     {"double", PLAIN(F64)},
-    {"float", PLAIN(F32)},      {"real", PLAIN(F32)},
-    {"varchar", PLAIN(STRING)}, {"text", PLAIN(STRING)},
-    {"boolean", PLAIN(BOOL)},   {"timestamptz", {HAC_KIND_TIMESTAMP, HAC_WITH_ZONE, 0}},
+    {"int", PLAIN(I32)},
+    {"integer", PLAIN(I32)},
+    {"bigint", PLAIN(I64)},
+    {"smallint", PLAIN(I16)},
+    {"tinyint", PLAIN(I8)},
+    {"double", PLAIN(F64)},
+    {"float", PLAIN(F32)},
+    {"real", PLAIN(F32)},
+    {"varchar", PLAIN(STRING)},
+    {"text", PLAIN(STRING)},
+    {"boolean", PLAIN(BOOL)},
+    {"timestamptz", {HAC_KIND_TIMESTAMP, HAC_WITH_ZONE, 0}},
+    {"utinyint", PLAIN(U8)},
+    {"usmallint", PLAIN(U16)},
+    {"uinteger", PLAIN(U32)},
+    {"ubigint", PLAIN(U64)},
+    {"blob", PLAIN(BYTES)},
+    {"bytea", PLAIN(BYTES)},
+    {"binary", PLAIN(BYTES)},
+    {"varbinary", PLAIN(BYTES)},
+    {"logical", PLAIN(BOOL)},
+    {"datetime", PLAIN(TIMESTAMP)},
+    {"hugeint", {HAC_KIND_DECIMAL, HAC_DECIMAL_DIGITS_MAX, 0}},
 };
+
+const char *hac_value_type_alias(size_t index, hac_value_type *ret)
+{
+    if (index >= sizeof aliases / sizeof *aliases)
+        return NULL;
+    *ret = aliases[index].type;
+    return aliases[index].name;
+}
 
 hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *ret, hac_error *err)
 {
@@ -248,8 +279,8 @@ hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *
     if (ours != NULL)
         return hac_fail(err, HAC_INVALID, "'%.*s' is not a type; write %s", (int)(bytes < 64 ? bytes : 64),
                         text, ours);
-    bool decimal = bytes >= strlen("decimal") && memcmp(text, "decimal", strlen("decimal")) == 0;
-    if (!parse_decimal(text, bytes, &type))
+    bool decimal = is_decimal(text, bytes);
+    if (!decimal || !parse_decimal(text, bytes, &type))
         return decimal
                    ? hac_fail(err, HAC_INVALID,
                               "'%.*s' is not a type: of decimal(p,s) p is 1 to 38 digits, and s, 0 to p, are "

@@ -68,23 +68,44 @@ static unsigned days_of_month(unsigned year, unsigned month)
 
 #define DATE_BYTES 10
 
+static hac_text_status civil_day(unsigned year, unsigned month, unsigned day, int64_t *ret)
+{
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
+        return HAC_TEXT_RANGE;
+    *ret = hac_days_from_civil(year, month, day);
+    return HAC_TEXT_OK;
+}
+
+/* One digit or two. */
+static bool take_short(const char **at, const char *end, unsigned *ret)
+{
+    return take(at, end, 2, ret) || take(at, end, 1, ret);
+}
+
+/* A date whose month or day may lack its zero: 2024-1-5. */
+static hac_text_status take_short_date(const char **at, const char *end, int64_t *ret)
+{
+    unsigned year, month, day;
+    if (!take(at, end, 4, &year) || !take_char(at, end, '-') || !take_short(at, end, &month) ||
+        !take_char(at, end, '-') || !take_short(at, end, &day))
+        return HAC_TEXT_MALFORMED;
+    return civil_day(year, month, day, ret);
+}
+
 /* A date at the front: its eight digits are one number. */
 static hac_text_status take_date(const char **at, const char *end, int64_t *ret)
 {
     const uint64_t dashes = UINT64_C(0xff0000ff00000000), dash = '-' ^ '0';
     if (end - *at < DATE_BYTES)
-        return HAC_TEXT_MALFORMED;
+        return take_short_date(at, end, ret);
     uint64_t front = hac_eight_characters(*at), back = hac_eight_characters(*at + DATE_BYTES - 8);
     uint64_t digits = (front & UINT32_MAX) | (front >> 8 & UINT64_C(0xffff00000000)) | (back >> 48 << 48);
     if ((front & dashes) != (dash << 32 | dash << 56) || hac_not_digits(digits) != 0)
-        return HAC_TEXT_MALFORMED;
+        return take_short_date(at, end, ret);
     unsigned number = (unsigned)hac_eight_digits(digits);
     unsigned year = number / 10000, month = number / 100 % 100, day = number % 100;
     *at += DATE_BYTES;
-    if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
-        return HAC_TEXT_RANGE;
-    *ret = hac_days_from_civil(year, month, day);
-    return HAC_TEXT_OK;
+    return civil_day(year, month, day, ret);
 }
 
 hac_text_status hac_parse_date(const char *text, size_t bytes, int32_t *ret)
@@ -119,13 +140,13 @@ static hac_text_status take_fraction(const char **at, const char *end, int64_t *
     return finer ? HAC_TEXT_PRECISION : HAC_TEXT_OK;
 }
 
-/* hh:mm[:ss[.ffffff]] */
+/* [h]h:mm[:ss[.ffffff]] */
 static hac_text_status take_time(const char **at, const char *end, int64_t *ret)
 {
     unsigned hour, minute, second = 0;
     int64_t fraction = 0;
     hac_text_status status = HAC_TEXT_OK;
-    if (!take(at, end, 2, &hour) || !take_char(at, end, ':') || !take(at, end, 2, &minute))
+    if (!take_short(at, end, &hour) || !take_char(at, end, ':') || !take(at, end, 2, &minute))
         return HAC_TEXT_MALFORMED;
     if (take_char(at, end, ':')) {
         if (!take(at, end, 2, &second))
@@ -222,11 +243,12 @@ hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret
 
 bool hac_timestamp_says_zone(const char *text, size_t bytes)
 {
-    const size_t date = sizeof "2020-01-31" - 1;
-    char last = bytes > date ? text[bytes - 1] : '\0';
+    const size_t month = sizeof "2020-" - 1;
+    const char *dash = bytes > month ? memchr(text + month, '-', bytes - month) : NULL;
+    char last = bytes > 0 ? text[bytes - 1] : '\0';
     if (last == 'Z' || last == 'z' || last == 'C')
         return true;
-    for (size_t i = date; i < bytes; i++)
+    for (size_t i = dash != NULL ? (size_t)(dash - text) + 1 : bytes; i < bytes; i++)
         if (text[i] == '+' || text[i] == '-')
             return true;
     return false;

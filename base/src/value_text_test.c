@@ -346,10 +346,26 @@ static void test_wrong_dates(void **state)
     (void)state;
     static const char *const range[] = {"2021-02-29", "1900-02-29", "2020-04-31", "2020-00-10",
                                         "2020-13-01", "2020-01-00", "2020-01-32", "0000-01-01"};
-    static const char *const wrong[] = {
-        "",           "2020",        "2020-1-1",    "2020-01-1",   "20-01-01",
-        "2020/01/01", "2020-01-01 ", " 2020-01-01", "02020-01-01", "-2020-01-01",
-        "2020-01-0a", "2020-01-011", "2021-02-29x", "2020-01"};
+    static const char *const wrong[] = {"",
+                                        "2020",
+                                        "2020-1-",
+                                        "2020-01-001",
+                                        "20-01-01",
+                                        "2020--1-01",
+                                        "2020-001-1",
+                                        "202-1-1",
+                                        "2020-1-1x",
+                                        "2020-1-",
+                                        "2020-1.1-1",
+                                        "2020/01/01",
+                                        "2020-01-01 ",
+                                        " 2020-01-01",
+                                        "02020-01-01",
+                                        "-2020-01-01",
+                                        "2020-01-0a",
+                                        "2020-01-011",
+                                        "2021-02-29x",
+                                        "2020-01"};
     int32_t days = 4711;
     for (size_t i = 0; i < sizeof range / sizeof *range; i++)
         assert_int_equal(hac_parse_date(range[i], 10, &days), HAC_TEXT_RANGE);
@@ -358,6 +374,13 @@ static void test_wrong_dates(void **state)
     assert_int_equal(days, 4711);
     assert_int_equal(hac_parse_date("2000-02-29", 10, &days), HAC_TEXT_OK);
     assert_int_equal(days, 11016);
+    static const char *const same[] = {"1970-1-5", "1970-01-5", "1970-1-05"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        assert_int_equal(hac_parse_date(same[i], strlen(same[i]), &days), HAC_TEXT_OK);
+        assert_int_equal(days, 4);
+    }
+    assert_int_equal(hac_parse_date("2021-2-29", 9, &days), HAC_TEXT_RANGE);
+    assert_int_equal(hac_parse_date("2020-1-0", 8, &days), HAC_TEXT_RANGE);
 }
 
 static void check_timestamp(const char *text, hac_text_status wanted, int64_t value)
@@ -384,6 +407,12 @@ static void test_timestamps(void **state)
     check_timestamp("1970-01-01 00:00:00.000000001X", HAC_TEXT_MALFORMED, 0);
     check_timestamp("1969-12-31 23:59:59.999999", HAC_TEXT_OK, -1);
     check_timestamp("1970-01-01T00:00Z", HAC_TEXT_OK, 0);
+    check_timestamp("1970-1-1 1:02", HAC_TEXT_OK, hour + 120 * second);
+    check_timestamp("1970-1-01T01:00+1:00", HAC_TEXT_MALFORMED, 0);
+    check_timestamp("1970-01-1 00:00-05:30", HAC_TEXT_OK, 5 * hour + hour / 2);
+    assert_true(hac_timestamp_says_zone("1970-1-1+01", 11) &&
+                hac_timestamp_says_zone("1970-1-1 1:00-05", 16));
+    assert_false(hac_timestamp_says_zone("1970-1-1 1:00", 13) || hac_timestamp_says_zone("1970-1-1", 8));
     check_timestamp("1970-01-01T00:00+01", HAC_TEXT_OK, -hour);
     check_timestamp("1970-01-01T00:00:00-05:30", HAC_TEXT_OK, 5 * hour + hour / 2);
     check_timestamp("1970-01-01Z", HAC_TEXT_OK, 0);
@@ -406,7 +435,8 @@ static void test_timestamps(void **state)
                                         "0001-01-01 00:00:00+00:01", "9999-12-31 23:59:59-01:00"};
     static const char *const wrong[] = {"",
                                         "2020-01-31 ",
-                                        "2020-01-31 1:00",
+                                        "2020-01-31 1:0",
+                                        "2020-01-31 100:00",
                                         "2020-01-31 10",
                                         "2020-01-31 10:",
                                         "2020-01-31 10:00:",

@@ -553,6 +553,7 @@ class Query(RankTest):
         """Queries that cannot be divided."""
         self.write_rows()
         for query in (("--group-by", "city", "--select", "count(distinct note), first(note), string_list(note)"),
+                      ("--group-by", "city", "--select", "string_agg(note, ' '), list(n order by note desc nulls first)"),
                       ("--group-by", "city", "--select", "avg(price) as m, top_k(note, 2), cast(count() as f32)"),
                       ("--select", "approx_quantile(n, 0.5) > 0, max(city) || min(city)"),
                       ("--group-by", "city", "--having", "avg(price) > 5000", "--select", "count(distinct note) as n"),

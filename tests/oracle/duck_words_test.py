@@ -19,6 +19,22 @@ ROWS = 700
 MANY = 90  # so that devices take part
 TABLE = "id BIGINT, day DATE, ts TIMESTAMP, city VARCHAR, qty BIGINT, price DOUBLE, paid BOOLEAN, Region VARCHAR"
 
+# Lists are JSON here; `texts` has DuckDB's aggregate as text, and the list's elements as JSON.
+TEXTS = (
+    "string_agg(city, ',')", "string_agg(city, '')", "string_agg(qty, '; ')", "string_agg(city)", "listagg(id, ', ')",
+    "group_concat(day, ' ')", "string_agg(city, ',' ORDER BY id DESC)", "string_agg(id, ',' ORDER BY price * 10000000 + id)",
+    "string_agg(price, '/' ORDER BY id) FILTER (WHERE paid)", "string_agg(DISTINCT city, ',' ORDER BY city)",
+    "string_agg(DISTINCT qty, ',' ORDER BY qty DESC)", "string_agg(id, ',' ORDER BY nullif(id, 50) NULLS FIRST) FILTER (WHERE id < 99)",
+    "string_agg(id, ',' ORDER BY city || ts)", "string_agg(repeat(city, 9), 'a separator')", "string_agg(city, ',') FILTER (WHERE id < 0)",
+    "length(string_agg(city, ',')) + count(*)", "string_agg(paid, ',')", "string_agg(if(id % 7 = 0, 'a\"b\\', NULL), ',')",
+)
+LISTS = (
+    "list(qty)", "list(id)", "array_agg(city)", "list(day)", "list(paid)", "list(ts ORDER BY ts)", "list(id ORDER BY price * 10000000 + id DESC)",
+    "list(qty) FILTER (WHERE paid)", "list(qty ORDER BY id DESC) FILTER (WHERE id % 3 = 0)", "list(id) FILTER (WHERE id < 0)",
+    "list(city || '\"\\' || chr(10) ORDER BY id)", "array_agg(DISTINCT city ORDER BY city)", "list(price ORDER BY price * 10000000 + id)",
+    "list(id ORDER BY coalesce(qty, 9) * 1000 + id)", "list(nullif(qty, 3) ORDER BY id NULLS LAST)",
+)
+
 # Of each row. A pair: what hac takes, and what DuckDB takes.
 EXPRESSIONS = """
 day >= '2024-06-01'
@@ -88,6 +104,10 @@ day - DATE '2024-01-01'
 day + INTERVAL 1 MONTH
 day - INTERVAL '2 days'
 ts + INTERVAL '1 hour'
+INTERVAL '1 hour' + ts
+INTERVAL 2 DAY + day
+INTERVAL '1 month' + INTERVAL '2 days' + ts
+ts < INTERVAL '90 days' + ts - INTERVAL '100 days'
 ts::DATE
 DATE '2024-02-29' < day
 TIMESTAMP '2024-02-29 12:00:00' < ts
@@ -197,6 +217,12 @@ id << 2
 id::VARCHAR || 'x'
 id::INTEGER + qty::SMALLINT
 price::INTEGER
+price::NUMERIC(9,2)
+qty::NUMERIC(5)
+price::DECIMAL(12,1) + 1
+qty::DECIMAL
+id::HUGEINT * 3
+id::UBIGINT + qty::USMALLINT
 qty::DOUBLE / 3
 CAST(qty AS TEXT)
 TRY_CAST(city AS INTEGER)
@@ -231,6 +257,10 @@ bool_or(paid)
 bool_and(qty > 0)
 median(price)
 quantile_cont(price, 0.25)
+percentile_cont(0.25) WITHIN GROUP (ORDER BY price)
+percentile_cont(0.1) WITHIN GROUP (ORDER BY qty DESC)
+percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FILTER (WHERE paid)
+percentile_cont(0.9) WITHIN GROUP (ORDER BY price ASC)
 stddev(price)
 stddev_pop(price)
 stddev_samp(price)
@@ -277,6 +307,20 @@ SELECT count(*) AS n FROM 't.csv' WHERE id < 0 GROUP BY 'x'
 SELECT DATE '2024-01-01' AS d, 1.5 AS x, NULL::INTEGER AS z, true AS t, sum(qty) AS s FROM 't.csv'
 SELECT City, count(*) AS N FROM 't.csv' GROUP BY CITY ORDER BY n DESC, city
 SELECT * EXCLUDE (REGION, Paid) FROM 't.csv' ORDER BY ID LIMIT 3
+SELECT * REPLACE (qty * 2 AS qty, upper(city) AS CITY) FROM 't.csv' ORDER BY id LIMIT 4
+SELECT * EXCLUDE (day, ts) REPLACE (qty + 1 AS Qty) FROM 't.csv' ORDER BY id LIMIT 4
+SELECT * EXCLUDE (day) REPLACE (1 AS ts), day FROM 't.csv' ORDER BY ts, id LIMIT 4
+WITH t AS (SELECT * REPLACE (price / 2 AS price) FROM 't.csv') SELECT sum(price) AS s FROM t
+WITH t AS (SELECT id, qty, city FROM 't.csv') SELECT * REPLACE (qty - id AS qty) FROM t WHERE id < 9 ORDER BY id
+SELECT COLUMNS('^(id|q.*)$') FROM 't.csv' ORDER BY id LIMIT 3
+SELECT COLUMNS('[iy]') FROM 't.csv' ORDER BY id LIMIT 3
+SELECT COLUMNS(*) FROM 't.csv' ORDER BY id LIMIT 3
+SELECT city, sum(COLUMNS('^(id|qty|price)$')) FROM 't.csv' GROUP BY city ORDER BY city
+SELECT min(COLUMNS(*)), 2 * max(COLUMNS('^id|qty')) - 1 FROM 't.csv'
+SELECT COLUMNS('^(id|qty)$') + COLUMNS('^(id|qty)$') FROM 't.csv' ORDER BY 1 LIMIT 3
+WITH t AS (SELECT id AS a1, qty AS a2, city AS b FROM 't.csv') SELECT sum(COLUMNS('a.')) FROM t
+WITH t AS (SELECT COLUMNS('^(id|qty)$') FROM 't.csv') SELECT max(id) AS i, count(qty) AS n FROM t
+SELECT mode() WITHIN GROUP (ORDER BY city) AS m, max(INTERVAL '1 day' + day) AS d FROM 't.csv' WHERE city = 'Bern'
 SELECT id AS Number FROM 't.csv' WHERE number < 5 ORDER BY NUMBER DESC
 SELECT city, sum(qty) AS Total FROM 't.csv' GROUP BY city HAVING total > 10 ORDER BY TOTAL, city
 WITH t AS (SELECT ID AS Key, city FROM 't.csv' WHERE Id < 9) SELECT KEY, City FROM t WHERE key > 2 ORDER BY kEY
@@ -338,10 +382,13 @@ REFUSED = (
     ("date_part(city, day)", "write date_part('year', a), or year(a)"),
     ("trim(city, region)", "trim takes a constant text"),
     ("concat_ws(',')", "write concat_ws(separator, a, …)"),
-    ("string_agg(city, ',')", "string_list(a)"),
-    ("list(city)", "string_list(a)"),
-    ("array_agg(city)", "string_list(a)"),
-    ("group_concat(city)", "string_list(a)"),
+    ("string_agg(city, qty)", "expected a separator in single quotes, found 'qty'"),
+    ("string_agg(city, ',' ORDER BY qty, id)", "expected 'order by' or ')'; one value orders, found ','"),
+    ("list(city, 'x')", "expected 'order by' or ')'; one value orders, found ','"),
+    ("list(city::bytes)", "'list' takes values that have a text; cast this"),
+    ("list(sum(qty))", "an aggregate inside of 'list'"),
+    ("string_agg(city ORDER qty)", "expected 'by' and a value, found 'qty'"),
+    ("list(qty ORDER BY id NULLS)", "expected 'first' or 'last', found ')'"),
     ("log(price)", "ln(a), log2(a) or log10(a)"),
     ("now()", "there is no current time"),
     ("today()", "there is no current time"),
@@ -357,7 +404,15 @@ REFUSED = (
     ("age(day)", "date_diff"),
     ("to_timestamp(id)", "make_timestamp"),
     ("epoch_ms(id)", "make_timestamp(ms * 1000)"),
-    ("time_bucket(INTERVAL '1 day', ts)", "an interval stands behind"),
+    ("time_bucket(INTERVAL '1 day', ts)", "an interval stands before the +"),
+    ("percentile_disc(0.5) WITHIN GROUP (ORDER BY qty)", "within group follows percentile_cont(share) and mode()"),
+    ("quantile_cont(0.5) WITHIN GROUP (ORDER BY qty + 'x')", "'+' takes"),
+    ("min(COLUMNS('^nope$'))", "columns: no name matches; there are: id, day"),
+    ("COLUMNS('a(')", "the regular expression: "),
+    ("COLUMNS('i') + COLUMNS('d')", "columns with another pattern; an item has one"),
+    ("qty + interval '1 day'", "'+ interval' takes (timestamp, integer, integer)"),
+    ("qty::uhugeint", "'uhugeint' is not a type; write decimal(38,0)"),
+    ("qty::decimal(39)", "of decimal(p,s) p is 1 to 38 digits"),
     ("median(city)", "takes (integer)"),
     ("row_number()", "there are no window functions"),
     ("sum(DISTINCT qty)", "only count takes distinct"),
@@ -408,7 +463,7 @@ class Words(SharedMachineTest):
         for a, b in zip(got, wanted):
             self.assertEqual(len(a), len(b))
             for name, x, y in zip(names, a, b):
-                self.assertTrue(same(x, y), f"{name}: {x} and not {y}, of {a}")
+                self.assertTrue(same(x, y), f"{name}: {str(x)[:500]} and not {str(y)[:500]}, of {str(a)[:500]}")
 
     def test_expressions(self):
         for at in range(0, len(EXPRESSIONS), 60):
@@ -423,6 +478,34 @@ class Words(SharedMachineTest):
             key, group = (f"{keys}, ", f" GROUP BY {keys} ORDER BY {keys}") if keys else ("", "")
             statement = f"SELECT {key}{items} FROM 't.csv'{group}"
             self.check([keys] * bool(keys) + AGGREGATES, self.ask(statement), self.wanted(statement))
+
+    def test_texts(self):
+        """string_agg and list over all rows and groups, in the order of the input and in others, on one table and on
+        the partials of many chunks."""
+        texts = [e.replace("chr(10)", "'\n'") for e in TEXTS]
+        lists = [e.replace("chr(10)", "'\n'") for e in LISTS]
+        for source, keys in (("t.csv", ("", "city")), ("many.csv", ("city",))):
+            if source == "many.csv":
+                text = Path(self.m.path("t.csv")).read_text(encoding="utf-8").splitlines(keepends=True)
+                text = text[0] + "".join(f"{ROWS * k + i}," + line.split(",", 1)[1] for k in range(MANY) for i, line in enumerate(text[1:]))
+                Path(self.m.path("many.csv")).write_text(text, encoding="utf-8")
+                self.duck.execute(f"CREATE TABLE many ({TABLE})")
+                self.duck.execute("INSERT INTO many SELECT * FROM read_csv('many.csv', header = true, all_varchar = true)")
+                texts, lists = ([e.replace("1000 + id", "100000 + id").replace("city || ts)", "city || (1000000 + id))") for e in some]
+                                for some in (texts, lists))
+            for key in keys:
+                with self.subTest(source, key=key):
+                    names, group = ([key] * bool(key), f" GROUP BY {key} ORDER BY {key}" if key else "")
+                    items = ", ".join(names + [f"{e} AS x{i}" for i, e in enumerate(texts + lists)])
+                    got = self.ask(f"SELECT {items} FROM '{source}'{group}")
+                    items = ", ".join(names + texts + [f"to_json({e})::VARCHAR" for e in lists])
+                    wanted = self.duck.execute(f"SELECT {items} FROM {source[:-4]}{group}").fetchall()
+                    first = len(names) + len(texts)
+                    self.check(names + texts, [row[:first] for row in got], [row[:first] for row in wanted])
+                    for a, b in zip(got, wanted):
+                        for name, x, y in zip(lists, a[first:], b[first:]):
+                            y = y and y.replace('.25"', '.250000"')  # of times
+                            self.assertTrue((x and json.loads(x)) == (y and json.loads(y)), f"{name}: {x and x[:300]} and not {y and y[:300]}")
 
     def test_filter_of_macros(self):
         """DuckDB refuses the filter of geomean, which is an aggregate here."""
@@ -470,6 +553,34 @@ class Words(SharedMachineTest):
             self.assertFalse(Path(self.m.path(name)).exists())
         self.m.good("query", "t.csv", "-o", "out.xlsx", "--output-format", "csv")
         self.m.bad(2, "sort", "-", "--key", "id", says="say --input-format csv or parquet")
+
+    def test_names_of_expanded_items(self):
+        """An expression with COLUMNS has its own text as name, with a column's name in the place of COLUMNS."""
+        out = self.m.good("query", "SELECT max(COLUMNS('^(id|qty)$')), COLUMNS('^id$') + 1, COLUMNS( * ) IS NULL FROM 't.csv' GROUP BY id, "
+                          "day, ts, city, qty, price, paid, region LIMIT 1")
+        self.assertEqual(out.splitlines()[0].decode(), "max(id),max(qty),id + 1," + ",".join(
+            f"{c} IS NULL" for c in "id day ts city qty price paid Region".split()))
+        self.m.bad(2, "query", "SELECT id FROM 't.csv' WHERE COLUMNS('id') > 1", says="columns(…) stands in the items of SELECT")
+        self.m.bad(2, "query", "SELECT * REPLACE (sum(qty) AS qty) FROM 't.csv'", says="aggregates are of groups")
+        self.m.bad(2, "query", "SELECT * EXCLUDE (qty) REPLACE (1 AS qty) FROM 't.csv'", says="'qty' is both excluded and replaced")
+        self.m.bad(2, "query", "SELECT * REPLACE (1 AS nope) FROM 't.csv'", says="replace: unknown column 'nope'")
+        for sample in ("USING SAMPLE 10%", "TABLESAMPLE reservoir(5)", "WHERE id > 2 USING SAMPLE 5 ROWS"):
+            self.m.bad(2, "query", f"SELECT id FROM 't.csv' {sample}", says="WHERE hash(a) % 100 < 10 takes a tenth")
+
+    def test_describe_and_summarize(self):
+        """DESCRIBE and SUMMARIZE of a file have the rows of DuckDB, in columns of our names."""
+        types = {"i64": "BIGINT", "date": "DATE", "timestamp": "TIMESTAMP", "string": "VARCHAR", "f64": "DOUBLE", "bool": "BOOLEAN"}
+        wanted = [tuple(row[:2]) for row in self.duck.execute("DESCRIBE t").fetchall()]
+        for statement in ("DESCRIBE 't.csv'", "describe table 't.csv';", "DESC FROM 't.csv'", "DESCRIBE t.csv"):
+            got = self.ask(statement, "--schema", "price:f64")
+            self.assertEqual([(row[0], types[row[1]]) for row in got], wanted, statement)
+        rows = {row[0]: row for row in self.duck.execute("SUMMARIZE t").fetchall()}
+        got = [json.loads(line) for line in self.m.good("query", "SUMMARIZE 't.csv'", "--output-format", "jsonl").splitlines()]
+        for row in got:
+            smallest, largest = rows[row["column"]][2:4]
+            self.assertTrue(same(str(row["min"]), smallest) and same(str(row["max"]), largest) or row["column"] in ("price", "paid"), row)
+        self.assertEqual(len(self.ask("SUMMARIZE 't.csv'", "--where", "id < 5")), 8)
+        self.m.bad(2, "query", "SUMMARIZE 't.csv'", "--order-by", "id", says="query: --order-by is not possible beside DESCRIBE and SUMMARIZE")
 
     def test_names_in_two_cases(self):
         Path(self.m.path("two.csv")).write_text("id,ID,x\n1,2,3\n")

@@ -186,6 +186,7 @@ static void test_all(void **state)
         {"", "k, v", "count() as n, sum(d) as s", "", HAC_RESULT_TABLE},
         {"", "u", "count() as n, sum(d) as s", "s", HAC_RESULT_TABLE},
         {"", "v", "string_list(k) as l, count(distinct k) as c, top_k(k, 3) as t", "l", 0},
+        {"", "v", "string_agg(k, '; ') as l, list(k order by u desc) as m", "l", 0},
         {"k like '%a_b%'", "", "k, upper(k) as x, v", "k desc, v", 0},
         {"", "", "k, v, d", "v, k", HAC_RESULT_TABLE},
     };

@@ -243,6 +243,7 @@ static const char *const every[] = {
     "top_k(w, 3) as t, top_k(i, 2) as u",
     "histogram(v, 0, 100000, 7) as h",
     "string_list(w) as l",
+    "string_agg(w, ', ') as l, list(w order by v desc) as m, list(distinct i order by i) as n",
 };
 
 static void compare(const char *group_by, size_t step)

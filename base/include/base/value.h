@@ -99,6 +99,9 @@ bool hac_value_type_valid(hac_value_type type);
 #define HAC_VALUE_TYPE_NAME_MAX 24
 const char *hac_value_type_name(hac_value_type type, char *ret);
 
+/* SQL's names of types beside ours. NULL: there are no more. */
+const char *hac_value_type_alias(size_t index, hac_value_type *ret);
+
 /* The type that `text` of `bytes` names ("i64", "decimal(15,2)", "string" …). HAC_INVALID: none. */
 HAC_MUST_USE hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *ret,
                                              hac_error *err);

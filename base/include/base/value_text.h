@@ -35,12 +35,12 @@ hac_text_status hac_parse_f32(const char *text, size_t bytes, float *ret);
 /* true false t f 1 0 yes no, in any case */
 hac_text_status hac_parse_bool(const char *text, size_t bytes, bool *ret);
 
-/* 2020-01-31; years 0001 … 9999 */
+/* 2020-01-31, 2020-1-31; years 0001 … 9999 */
 hac_text_status hac_parse_date(const char *text, size_t bytes, int32_t *ret);
-/* 2020-01-31[( |T)12:34[:56[.123456]]][zone], with T and Z of either case, and a comma for the point. A zone
- * is Z, UTC, +hh, +hhmm, +hh:mm or +hh:mm:ss (or -), after a blank or not; without one: UTC. Up to nine
- * digits of the second are taken, those below a microsecond have to be 0 (else HAC_TEXT_PRECISION). A zone
- * that leads out of the years 0001 … 9999 is HAC_TEXT_RANGE. */
+/* 2020-01-31[( |T)12:34[:56[.123456]]][zone], with T and Z of either case, and a comma for the point. Month,
+ * day and hour may have one digit. A zone is Z, UTC, +hh, +hhmm, +hh:mm or +hh:mm:ss (or -), after a blank or
+ * not; without one: UTC. Up to nine digits of the second are taken, those below a microsecond have to be 0
+ * (else HAC_TEXT_PRECISION). A zone that leads out of the years 0001 … 9999 is HAC_TEXT_RANGE. */
 hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret);
 /* Whether a text that hac_parse_timestamp takes says its zone. */
 bool hac_timestamp_says_zone(const char *text, size_t bytes);

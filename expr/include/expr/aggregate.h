@@ -38,6 +38,10 @@ typedef enum hac_aggregate_function {
     HAC_AGGREGATE_REGR_SLOPE,
     HAC_AGGREGATE_REGR_INTERCEPT,
     HAC_AGGREGATE_REGR_R2,
+    HAC_AGGREGATE_STRING_AGG,
+    HAC_AGGREGATE_STRING_AGG_BY, /* ordered by the second argument, as LIST_BY */
+    HAC_AGGREGATE_LIST,
+    HAC_AGGREGATE_LIST_BY,
     HAC_AGGREGATE_END
 } hac_aggregate_function;
 
@@ -59,7 +63,9 @@ typedef enum hac_aggregate_function {
     X(HISTOGRAM, histogram, .bytes = 0) /* 8 · k bytes: counts */ \
     X(ARG_MIN, arg_min, .bytes = 40) /* uint64_t what there is, then both values in two words each */ \
     X(ARG_MAX, arg_max, .bytes = 40) \
-    X(ALL_VALUES, all_values, .bytes = 16, .all = true) /* every value */
+    X(ALL_VALUES, all_values, .bytes = 16, .all = true) /* every value */ \
+    X(TEXTS, texts, .bytes = 16, .all = true) /* every text */ \
+    X(ORDERED_TEXTS, ordered_texts, .bytes = 16, .all = true) /* every text, with what orders it */
 /* clang-format on */
 
 #define HAC_ACCUMULATOR_KIND(kind, ...) HAC_ACCUMULATOR_##kind,
@@ -80,10 +86,19 @@ typedef enum hac_aggregate_second {
 /* Which constants of hac_aggregate the aggregate uses; the others are 0. */
 typedef enum hac_aggregate_constants {
     HAC_CONSTANTS_NONE = 0,
-    HAC_CONSTANTS_COUNT,  /* k: 1 … HAC_AGGREGATE_K_MAX */
-    HAC_CONSTANTS_SHARE,  /* low: 0 … 1 */
-    HAC_CONSTANTS_BUCKETS /* low < high, both finite; k buckets */
+    HAC_CONSTANTS_COUNT,   /* k: 1 … HAC_AGGREGATE_K_MAX */
+    HAC_CONSTANTS_SHARE,   /* low: 0 … 1 */
+    HAC_CONSTANTS_BUCKETS, /* low < high, both finite; k buckets */
+    HAC_CONSTANTS_TEXTS    /* k: bytes of the separator at the start of each text, + 1; low: hac_texts_flag */
 } hac_aggregate_constants;
+
+/* How the texts of a group are joined. */
+typedef enum hac_texts_flag {
+    HAC_TEXTS_DESCENDING = 1,
+    HAC_TEXTS_NULLS_FIRST = 2,
+    HAC_TEXTS_DISTINCT = 4,
+    HAC_TEXTS_FLAGS_MAX = 7
+} hac_texts_flag;
 
 #define HAC_AGGREGATE_K_MAX 1000
 

@@ -33,9 +33,9 @@ typedef struct hac_accumulator {
     uint8_t second_repr;
     uint16_t second;
     hac_value_type second_type;
-    uint32_t offset, bytes;        /* in the record */
-    uint32_t set;                  /* VALUES, QUANTILE: index of the table's set; ALL_VALUES: of its column */
-    uint32_t k;                    /* HISTOGRAM */
+    uint32_t offset, bytes; /* in the record */
+    uint32_t set;           /* VALUES, QUANTILE: index of the table's set; kinds with `all`: of its column */
+    uint32_t k;             /* HISTOGRAM */
     hac_constant_number low, high; /* HISTOGRAM */
 } hac_accumulator;
 

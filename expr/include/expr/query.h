@@ -130,5 +130,7 @@ HAC_MUST_USE hac_status hac_query_read(const uint8_t *data, size_t bytes, hac_qu
 
 /* The reference page of the language (docs/expressions.md), made from the table of functions. */
 void hac_expression_reference(hac_text *ret);
+/* The words of SQL (docs/sql-words.md), made from the tables that the parser reads. */
+void hac_sql_words_page(hac_text *ret);
 
 #endif

@@ -53,6 +53,10 @@ void hac_sql_select_clear(hac_sql_select *select);
 const char *hac_sql_clause_name(hac_sql_clause clause);
 const char *hac_sql_clause_option(hac_sql_clause clause);
 
+/* Functions of FROM that name a file and its format: the function, then the format. NULL: there are no
+ * more. */
+const char *const *hac_sql_reader(size_t index);
+
 /* Rewords a message of the compiler, whose places and names are those of options, for the statement:
  * "--where: character 3: …" becomes "SQL: character 29: …". */
 void hac_sql_select_reword(const hac_sql_select *select, hac_error *err);

@@ -317,8 +317,13 @@ static hac_status add_fields(hac_compiler *c, const hac_item *star)
     hac_status status = HAC_OK;
     for (size_t i = 0; i < c->schema.n_fields && status == HAC_OK; i++) {
         const hac_field *field = &c->schema.fields[i];
+        const hac_item *other = hac_compile_replaced(star, field->name);
         if (hac_compile_is_excluded(star, field->name))
             continue;
+        if (other != NULL) {
+            status = add_output(c, other);
+            continue;
+        }
         if (field->type.kind == HAC_KIND_NONE) {
             c->left_out++;
             continue;
@@ -343,13 +348,16 @@ static bool is_unreadable(const hac_compiler *c, const hac_item *item)
 /* All columns but those that the item leaves out. */
 static hac_status add_star(hac_compiler *c, const hac_item *star)
 {
-    hac_status status = hac_compile_check_excluded(c, star);
+    hac_status status = hac_compile_check_star(c, star);
     if (status == HAC_OK && c->scope == NULL)
         status = add_fields(c, star);
     for (size_t i = 0; i < c->n_scope && status == HAC_OK; i++) {
+        const hac_item *other = hac_compile_replaced(star, c->scope[i].name);
         if (hac_compile_is_excluded(star, c->scope[i].name))
             continue;
-        if (is_unreadable(c, &c->scope[i]))
+        if (other != NULL)
+            status = add_output(c, other);
+        else if (is_unreadable(c, &c->scope[i]))
             c->left_out++;
         else
             status = add_column(c, star, c->scope[i].name);
@@ -687,6 +695,8 @@ static hac_status analyse(hac_compiler *c)
 {
     c->checker = (hac_checker){.parser = &c->parser, .schema = &c->schema, .parts = &c->parts};
     hac_status status = hac_compile_with(c);
+    if (status == HAC_OK)
+        status = hac_compile_expand_columns(c, c->selects, &c->n_selects);
     if (status != HAC_OK)
         return status;
     c->aggregated = c->n_keys > 0 || c->having != NULL;
@@ -829,7 +839,8 @@ static bool any_names_other(hac_compiler *c)
     for (size_t i = 0; i < c->n_keys && !other; i++)
         other = names_other(c, c->keys[i].node);
     for (size_t i = 0; i < c->n_selects && !other; i++)
-        other = c->selects[i].node->kind == HAC_NODE_STAR || names_other(c, c->selects[i].node);
+        other = c->selects[i].node->kind == HAC_NODE_STAR ||
+                hac_compile_names_columns(c, c->selects[i].node) || names_other(c, c->selects[i].node);
     for (size_t i = 0; i < c->n_orders && !other; i++)
         other = names_other(c, c->orders[i].node);
     for (size_t i = 0; i < c->n_limit_bys && !other; i++)

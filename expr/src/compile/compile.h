@@ -88,15 +88,24 @@ HAC_MUST_USE hac_status hac_compile_parse_with(hac_compiler *compiler);
 /* Checks them, and puts their columns in the place of the source's. */
 HAC_MUST_USE hac_status hac_compile_with(hac_compiler *compiler);
 
+/* Of compile_columns.c: puts an item for each column in the place of each item with columns('pattern'). */
+HAC_MUST_USE hac_status hac_compile_expand_columns(hac_compiler *compiler, hac_item *items, size_t *n);
+/* Whether the expression has columns('pattern'). */
+bool hac_compile_names_columns(hac_compiler *compiler, hac_node *node);
+
 /* Of compile_items.c: sets the item's node to the checked one. */
 HAC_MUST_USE hac_status hac_compile_check_item(hac_compiler *compiler, hac_item *item);
 HAC_MUST_USE hac_status hac_compile_check_condition(hac_compiler *compiler, const hac_node *node,
                                                     const hac_expr_source *source);
 /* Whether the query can name the column: of WITH, or of the source. */
 bool hac_compile_has_column(const hac_compiler *compiler, const char *name);
-/* Names that `* exclude` leaves out are columns. */
-HAC_MUST_USE hac_status hac_compile_check_excluded(hac_compiler *compiler, const hac_item *star);
+/* The columns that the query can name, for messages; `ret` has HAC_SUGGEST_TEXT_MAX bytes. */
+const char *hac_compile_list_columns(const hac_compiler *compiler, const char *name, char *ret);
+/* Checks what stands behind `*`: the names of `exclude` and `replace` become those of columns. */
+HAC_MUST_USE hac_status hac_compile_check_star(hac_compiler *compiler, const hac_item *star);
 bool hac_compile_is_excluded(const hac_item *star, const char *name);
+/* What `* replace` puts in the place of a column; NULL: nothing. */
+const hac_item *hac_compile_replaced(const hac_item *star, const char *name);
 /* The text of an item, with single blanks; a text that is too long is cut. NULL: no memory. */
 const char *hac_compile_own_text(hac_compiler *compiler, const hac_item *item);
 

@@ -76,7 +76,7 @@ bool hac_compile_has_column(const hac_compiler *c, const char *name)
     return column_name(c, name) != NULL;
 }
 
-static const char *list_columns(const hac_compiler *c, const char *name, char *ret)
+const char *hac_compile_list_columns(const hac_compiler *c, const char *name, char *ret)
 {
     return c->checker.scope != NULL
                ? hac_suggest_text(name, c->checker.scope, c->checker.n_scope, name_in_scope, ret)
@@ -91,15 +91,47 @@ bool hac_compile_is_excluded(const hac_item *star, const char *name)
     return false;
 }
 
-hac_status hac_compile_check_excluded(hac_compiler *c, const hac_item *star)
+const hac_item *hac_compile_replaced(const hac_item *star, const char *name)
+{
+    for (size_t i = 0; i < star->n_replaced; i++)
+        if (strcmp(star->replaced[i].name, name) == 0)
+            return &star->replaced[i];
+    return NULL;
+}
+
+/* Puts the column's own name in the place of one that may differ in case. */
+static hac_status take_column_name(hac_compiler *c, const hac_item *star, const char *word, const char **name)
 {
     char there[HAC_SUGGEST_TEXT_MAX];
-    for (size_t i = 0; i < star->n_excluded; i++) {
-        const char *name = column_name(c, star->excluded[i]);
-        if (name == NULL)
-            return hac_expr_fail(star->source, star->first, c->err, "exclude: unknown column '%s'; %s",
-                                 star->excluded[i], list_columns(c, star->excluded[i], there));
-        star->excluded[i] = name;
-    }
+    const char *own = column_name(c, *name);
+    if (own == NULL)
+        return hac_expr_fail(star->source, star->first, c->err, "%s: unknown column '%s'; %s", word, *name,
+                             hac_compile_list_columns(c, *name, there));
+    *name = own;
     return HAC_OK;
+}
+
+static hac_status check_replaced(hac_compiler *c, const hac_item *star, hac_item *item)
+{
+    hac_status status = take_column_name(c, star, "replace", &item->name);
+    if (status == HAC_OK && hac_compile_is_excluded(star, item->name))
+        return hac_expr_fail(star->source, star->first, c->err, "'%s' is both excluded and replaced",
+                             item->name);
+    if (status == HAC_OK)
+        status = hac_compile_check_item(c, item);
+    if (status == HAC_OK && item->node->aggregates)
+        return hac_expr_fail(
+            item->source, item->first, c->err,
+            "'*' is all columns of a row, and aggregates are of groups; name what is wanted");
+    return status;
+}
+
+hac_status hac_compile_check_star(hac_compiler *c, const hac_item *star)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < star->n_excluded && status == HAC_OK; i++)
+        status = take_column_name(c, star, "exclude", &star->excluded[i]);
+    for (size_t i = 0; i < star->n_replaced && status == HAC_OK; i++)
+        status = check_replaced(c, star, &star->replaced[i]);
+    return status;
 }

@@ -235,6 +235,10 @@ static bool mark_all_named(hac_compiler *c, const hac_schema *header, bool *ret)
         mark_named(c, c->orders[i].node, header, ret);
     for (size_t i = 0; i < c->n_limit_bys; i++)
         mark_named(c, c->limit_bys[i].node, header, ret);
+    for (size_t i = 0; i < c->n_withs && !star; i++)
+        star = hac_compile_names_columns(c, c->withs[i].node);
+    for (size_t i = 0; i < c->n_selects && !star && c->n_withs == 0; i++)
+        star = hac_compile_names_columns(c, c->selects[i].node);
     return !star;
 }
 

@@ -36,11 +36,18 @@ static hac_status add_column(hac_compiler *c, const hac_item *item, const char *
  * comes when one is used. */
 static hac_status add_all(hac_compiler *c, const hac_item *star)
 {
-    hac_status status = hac_compile_check_excluded(c, star);
+    c->checker.outputs = NULL;
+    c->checker.n_outputs = 0;
+    hac_status status = hac_compile_check_star(c, star);
     for (size_t i = 0; i < c->schema.n_fields && status == HAC_OK; i++) {
         const hac_field *field = &c->schema.fields[i];
         if (hac_compile_is_excluded(star, field->name) || field->name[0] == '\0')
             continue;
+        const hac_item *other = hac_compile_replaced(star, field->name);
+        if (other != NULL) {
+            status = add_column(c, other, other->name);
+            continue;
+        }
         hac_item item = *star;
         item.node = hac_node_new(&c->parser, HAC_NODE_COLUMN, star->source, star->first);
         if (item.node == NULL)
@@ -93,9 +100,13 @@ hac_status hac_compile_with(hac_compiler *c)
 {
     if (!hac_text_given(c->text->with_select))
         return HAC_OK;
-    hac_status status = check_with_where(c);
+    hac_status status = hac_compile_expand_columns(c, c->withs, &c->n_withs);
+    if (status == HAC_OK)
+        status = check_with_where(c);
+    if (status != HAC_OK)
+        return status;
     c->scope = hac_arena_alloc(&c->arena, (c->n_withs * c->schema.n_fields + c->n_withs) * sizeof *c->scope);
-    if (status == HAC_OK && c->scope == NULL)
+    if (c->scope == NULL)
         return hac_fail_no_memory(c->err);
     for (size_t i = 0; i < c->n_withs && status == HAC_OK; i++)
         status =

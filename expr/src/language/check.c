@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregate_calls.h"
 #include "base/cleanup.h"
 #include "base/suggest.h"
 #include "expr/described_nested.h"
@@ -16,6 +17,7 @@
 #include "program/regexp_text.h"
 #include "program/time_format.h"
 #include "syntax/literal.h"
+#include "syntax/texts_call.h"
 #include "syntax/types.h"
 #include "text_literals.h"
 #include "zone_file.h"
@@ -670,84 +672,6 @@ static bool check_aggregate(hac_checker *c, const hac_node *node)
     return false;
 }
 
-/* count(*), count(distinct x) */
-static bool rewrite_count(hac_checker *c, hac_node *node)
-{
-    bool star = node->n_args == 1 && node->args[0]->kind == HAC_NODE_STAR;
-    bool count = strcmp(node->name, "count") == 0;
-    if (star && !count) {
-        (void)fail(c, node, "only count takes *");
-        return false;
-    }
-    if (star)
-        node->n_args = 0;
-    if (!node->distinct)
-        return true;
-    if (!count) {
-        (void)fail(c, node, "only count takes distinct");
-        return false;
-    }
-    node->name = "count_distinct";
-    node->n_name = strlen(node->name);
-    return true;
-}
-
-/* Takes the condition of `filter` out of the arguments; NULL if there is none. */
-static hac_node *take_filter(hac_node *node)
-{
-    if (!node->filtered)
-        return NULL;
-    node->filtered = false;
-    return node->args[--node->n_args];
-}
-
-/* `sum(x) filter (where a)` is sum(if(a, x, null)), as aggregates leave out nulls; `count()` counts the rows
- * for which a is true. Of several arguments, the last one that is not a constant decides about the row. */
-static bool rewrite_filter(hac_checker *c, hac_node *node, const hac_function *row, hac_node *condition)
-{
-    hac_parser *p = c->parser;
-    bool counts_rows = node->n_args == 0 && strcmp(node->name, "count") == 0;
-    char second = node->n_args > 1 ? hac_function_letter(row, 1, node->n_args) : '\0';
-    size_t decides = second >= 'A' && second <= 'Z';
-    if (!hac_is_aggregate(row)) {
-        (void)fail(c, node, "only aggregates take 'filter'");
-        return false;
-    }
-    if (node->n_args == 0 && !counts_rows)
-        return true; /* the arguments are wrong, which is reported later */
-    if (counts_rows) {
-        hac_node *yes = hac_node_new(p, HAC_NODE_LITERAL, node->source, node->at);
-        if (yes == NULL)
-            return false;
-        yes->type.kind = HAC_KIND_BOOL;
-        yes->literal.integer = true;
-        node->args[node->n_args++] = yes;
-    }
-    hac_node *none = hac_node_null(p, node->source, node->at);
-    node->args[decides] = hac_call(p, "if", condition->at, condition, node->args[decides], none);
-    if (node->args[decides] == NULL)
-        return false;
-    node->args[decides]->source = condition->source;
-    return true;
-}
-
-/* arg_min and arg_max leave out rows whose first argument is null: arg_min(a, if(a is null, null, b)). */
-static bool rewrite_arg(hac_checker *c, hac_node *node)
-{
-    hac_parser *p = c->parser;
-    bool arg = strcmp(node->name, "arg_min") == 0 || strcmp(node->name, "arg_max") == 0;
-    if (!arg || node->n_args != 2)
-        return true;
-    hac_node *test = hac_call(p, "is null", node->at, node->args[0]);
-    hac_node *none = hac_node_null(p, node->source, node->at);
-    hac_node *second = hac_call(p, "if", node->at, test, none, node->args[1]);
-    if (second == NULL)
-        return false;
-    test->source = second->source = node->source;
-    node->args[1] = second;
-    return true;
-}
-
 static bool check_arguments(hac_checker *c, hac_node *node)
 {
     for (size_t i = 0; i < node->n_args; i++) {
@@ -768,6 +692,25 @@ static bool check_aggregated(hac_checker *c, hac_node *node)
     return good;
 }
 
+/* What string_agg and list do with a value depends on its type. */
+static bool check_texts(hac_checker *c, hac_node *node)
+{
+    if (hac_texts_name(node->name) == NULL)
+        return true;
+    bool last = c->outputs_last;
+    c->outputs_last = true;
+    hac_node *value = node->args[0] = hac_check(c, node->args[0]);
+    c->outputs_last = last;
+    if (value == NULL)
+        return false;
+    if (value->type.kind == HAC_KIND_BYTES || value->type.kind == HAC_KIND_NONE)
+        return fail(c, value, "'%s' takes values that have a text; cast this", node->name) != NULL;
+    bool field =
+        value->kind == HAC_NODE_COLUMN && value->column >= 0 && (size_t)value->column < c->schema->n_fields;
+    bool nested = field && c->schema->fields[value->column].nested.kind != HAC_NESTED_NONE;
+    return hac_texts_arguments(c->parser, node, nested);
+}
+
 /* Text literals become values of the other arguments' type, and what is joined to text becomes text. */
 static bool fit_texts(hac_checker *c, hac_node *node, const hac_function *row)
 {
@@ -777,8 +720,8 @@ static bool fit_texts(hac_checker *c, hac_node *node, const hac_function *row)
 
 static hac_node *check_call(hac_checker *c, hac_node *node)
 {
-    hac_node *condition = take_filter(node);
-    if (!rewrite_count(c, node))
+    hac_node *condition = hac_take_filter(node);
+    if (!hac_rewrite_count(c, node))
         return NULL;
     if (condition == NULL && hac_part_is_named(node->name)) {
         hac_node *part = check_arguments(c, node) ? hac_part_of(c, node) : NULL;
@@ -788,9 +731,9 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     const hac_function *row = hac_function_find(node->name);
     if (row == NULL)
         return no_function(c, node);
-    if (condition != NULL && !rewrite_filter(c, node, row, condition))
+    if (!check_texts(c, node) || (condition != NULL && !hac_rewrite_filter(c, node, row, condition)))
         return NULL;
-    if (!rewrite_arg(c, node))
+    if (!hac_rewrite_arg(c, node))
         return NULL;
     bool aggregate = hac_is_aggregate(row);
     if (!(aggregate ? check_aggregated(c, node) : check_arguments(c, node)))
@@ -888,6 +831,8 @@ hac_node *hac_check(hac_checker *c, hac_node *node)
     case HAC_NODE_CAST:
         checked = check_cast(c, node);
         break;
+    case HAC_NODE_COLUMNS:
+        return fail(c, node, "columns(…) stands in the items of SELECT");
     case HAC_NODE_STAR:
         return fail(c, node, "expected a value, found '*'");
     default:

@@ -392,7 +392,7 @@ static void test_sql_words(void **state)
         {"charindex('a', s)", "--select: character 1: unknown function 'charindex'; write position(a, part)"},
         {"b & (i8 > 1)",
          "--select: character 3: '&' takes (integer, integer), not (bool, bool); conditions are"},
-        {"interval '1 day'", "--select: character 1: an interval stands behind the + or -"},
+        {"interval '1 day'", "--select: character 1: an interval stands before the + or behind"},
         {"t + interval '1.5 hours'", "--select: character 14: expected whole numbers with units"},
         {"t + interval '1' fortnight", "--select: character 14: expected whole numbers with units"},
         {"t + interval '1'", "--select: character 14: expected whole numbers with units"},

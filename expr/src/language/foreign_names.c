@@ -9,7 +9,7 @@ static const char *const names[][2] = {
     {"approx_percentile", "approx_quantile(a, share)"},
     {"approx_top_k", "top_k(a, k)"},
     {"arbitrary", "first(a)"},
-    {"array_agg", "string_list(a)"},
+    {"array_to_string", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
     {"average", "avg(a)"},
     {"bit_and", "a & b"},
     {"bit_or", "a | b"},
@@ -37,13 +37,13 @@ static const char *const names[][2] = {
     {"favg", "avg(a), which is exact"},
     {"fdiv", "floor(a / b)"},
     {"first_value", "; there are no window functions: group by a key with arg_max(a, b), first or top_k"},
+    {"flatten", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
     {"fmod", "a % b, of integers"},
     {"format", "concat(a, b), or a || b; lpad(a, n, '0') pads"},
     {"format_date", "strftime(t, format)"},
     {"from_unixtime", "make_timestamp(seconds * 1000000)"},
     {"fsum", "sum(a), which is exact"},
     {"getdate", "; there is no current time: write timestamp '2024-01-31 12:00:00'"},
-    {"group_concat", "string_list(a)"},
     {"iif", "if(c, a, b)"},
     {"isnull", "a is null, or coalesce(a, b)"},
     {"json_extract", "the path of the field: \"a.b\""},
@@ -54,13 +54,28 @@ static const char *const names[][2] = {
     {"last_value", "; there are no window functions: group by a key with arg_max(a, b), first or top_k"},
     {"lead", "; there are no window functions: group by a key with arg_max(a, b), first or top_k"},
     {"left_grapheme", "left(a, n)"},
-    {"list", "string_list(a)"},
-    {"listagg", "string_list(a)"},
+    {"list_aggregate", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_avg", "a query of avg(unnest(x)), grouped by a key of the row"},
+    {"list_concat", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_distinct", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_filter", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_max", "a query of max(unnest(x)), grouped by a key of the row"},
+    {"list_min", "a query of min(unnest(x)), grouped by a key of the row"},
+    {"list_position", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_reduce", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_slice", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_sort", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_sum", "a query of sum(unnest(x)), grouped by a key of the row"},
+    {"list_transform", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"list_unique", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
     {"locate", "position(a, part), with the part behind the text"},
     {"log", "ln(a), log2(a) or log10(a)"},
     {"log1p", "ln(1 + a)"},
     {"mad", "median(abs(a - m)), with m from a query of median(a)"},
     {"make_timestamp_ms", "make_timestamp(ms * 1000)"},
+    {"map_entries", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"map_keys", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
+    {"map_values", "; parts of lists are len(x), x[1], contains(x, a) and unnest(x)"},
     {"md5", "hash(a), which is XXH64"},
     {"mid", "substr(a, from, count)"},
     {"now", "; there is no current time: write timestamp '2024-01-31 12:00:00'"},
@@ -97,7 +112,6 @@ static const char *const names[][2] = {
     {"square", "pow(a, 2)"},
     {"str_split", "split_part(a, separator, n)"},
     {"str_to_date", "strptime(s, format)"},
-    {"string_agg", "string_list(a)"},
     {"string_split", "split_part(a, separator, n)"},
     {"string_to_array", "split_part(a, separator, n)"},
     {"sum_distinct", "a query of the distinct rows first"},
@@ -130,4 +144,9 @@ const char *hac_foreign_name(const char *name)
         if (strcmp(names[i][0], name) == 0)
             return names[i][1];
     return NULL;
+}
+
+const char *const *hac_foreign_names_row(size_t index)
+{
+    return index < sizeof names / sizeof *names ? names[index] : NULL;
 }

@@ -3,7 +3,12 @@
 #ifndef EXPR_FOREIGN_NAMES_H
 #define EXPR_FOREIGN_NAMES_H
 
+#include <stddef.h>
+
 /* What to write in place of that function; NULL: not known. */
 const char *hac_foreign_name(const char *name);
+
+/* The rows of the table: ret[0] is the name, ret[1] what to write. NULL: there are no more. */
+const char *const *hac_foreign_names_row(size_t index);
 
 #endif

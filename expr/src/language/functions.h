@@ -15,6 +15,8 @@ const hac_function *hac_function_find(const char *name);
 char hac_function_letter(const hac_function *function, size_t i, size_t n);
 /* Whether the operations of the row give the same bits on every device. */
 bool hac_function_exact(const hac_function *function);
+/* "Arithmetic", "Strings" … */
+const char *hac_section_title(hac_section section);
 /* What a letter stands for: "decimal", "integer" … */
 const char *hac_letter_text(char letter);
 bool hac_is_aggregate(const hac_function *function);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docs/expressions.md matches the table; `cmake --build . --target hac_expr_docs` writes it. */
+/* docs/expressions.md and docs/sql-words.md match the tables; the target hac_expr_docs writes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +8,26 @@
 #include "functions.h"
 #include "test_run.h"
 
-static void test_page(void **state)
+static void check_page(const char *path, void (*make)(hac_text *))
 {
-    (void)state;
     hac_text page = HAC_TEXT_NONE;
-    hac_expression_reference(&page);
+    make(&page);
     assert_false(page.broken);
     hac_autofree char *found = calloc(1, page.bytes + 2);
-    hac_autofclose FILE *in = fopen(HAC_SOURCE_DIR "/docs/expressions.md", "re");
+    hac_autofclose FILE *in = fopen(path, "re");
     if (in == NULL)
-        fail_msg("docs/expressions.md is missing; build the target hac_expr_docs");
+        fail_msg("%s is missing; build the target hac_expr_docs", path);
     size_t n = fread(found, 1, page.bytes + 1, in);
     if (n != page.bytes || memcmp(found, page.data, n) != 0)
-        fail_msg("docs/expressions.md differs from the table; build the target hac_expr_docs");
+        fail_msg("%s differs from the table; build the target hac_expr_docs", path);
     hac_text_clear(&page);
+}
+
+static void test_pages(void **state)
+{
+    (void)state;
+    check_page(HAC_SOURCE_DIR "/docs/expressions.md", hac_expression_reference);
+    check_page(HAC_SOURCE_DIR "/docs/sql-words.md", hac_sql_words_page);
 }
 
 /* Each row of the table has a line of seven cells. */
@@ -54,7 +60,7 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_pages),
         cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,14 +87,17 @@ const char *hac_aggregate_constants_expected(const hac_aggregate *a)
 {
     _Static_assert(HAC_AGGREGATE_K_MAX == 1000, "a text below says it");
     hac_aggregate_constants constants = table[a->function].constants;
-    bool count = constants == HAC_CONSTANTS_COUNT || constants == HAC_CONSTANTS_BUCKETS;
+    bool texts = constants == HAC_CONSTANTS_TEXTS;
+    bool count = constants == HAC_CONSTANTS_COUNT || constants == HAC_CONSTANTS_BUCKETS || texts;
     if (count ? a->k < 1 || a->k > HAC_AGGREGATE_K_MAX : a->k != 0)
         return "a number from 1 to 1000";
     if (!finite_constant(&a->low) || !finite_constant(&a->high))
         return "finite numbers";
     if (constants == HAC_CONSTANTS_BUCKETS)
         return hac_constant_less(&a->low, &a->high) ? NULL : "low < high";
-    double low_max = constants == HAC_CONSTANTS_SHARE ? 1 : 0;
+    if (texts && (a->low.scale != 0 || a->low.digits < 0 || a->low.digits > HAC_TEXTS_FLAGS_MAX))
+        return "flags of an order";
+    double low_max = texts ? HAC_TEXTS_FLAGS_MAX : constants == HAC_CONSTANTS_SHARE ? 1 : 0;
     double low = a->low.real, high = a->high.real;
     return low >= 0 && low <= low_max && high >= 0 && high <= 0 ? NULL : "a share from 0 to 1";
 }

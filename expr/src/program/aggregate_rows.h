@@ -107,7 +107,23 @@
     X(REGR_R2, "regr_r2", "regr_r2(y, x)", "MM", F64, \
       "the square of the correlation; 1 where only x varies, null where x does not vary", \
       "regr_r2(x * x, x)", \
-      .type = regression_type, .second = HAC_SECOND_ALIKE, .accumulator = HAC_ACCUMULATOR_PAIRS)
+      .type = regression_type, .second = HAC_SECOND_ALIKE, .accumulator = HAC_ACCUMULATOR_PAIRS) \
+    X(STRING_AGG, "string_agg", "string_agg([distinct] a, ',' [order by b])", "Skn", STRING, \
+      "the values as text, with the separator between them: in the order of the input, or of one value `b [desc] [nulls first]`; "  \
+      "distinct keeps the first of equal texts. Also `listagg` and `group_concat`", \
+      "string_agg(x, '; ')", \
+      .type = string_list_type, .accumulator = HAC_ACCUMULATOR_TEXTS, .constants = HAC_CONSTANTS_TEXTS) \
+    X(STRING_AGG_BY, "string_agg", "string_agg([distinct] a, ',' [order by b])", "SAkn", STRING, "", \
+      "string_agg(x, '; ' order by x desc)", \
+      .type = string_list_type, .second = HAC_SECOND_ANY, .accumulator = HAC_ACCUMULATOR_ORDERED_TEXTS, \
+      .constants = HAC_CONSTANTS_TEXTS) \
+    X(LIST, "list", "list([distinct] a [order by b])", "Skn", STRING, \
+      "the values, nulls included, as a list in JSON: `[1,null]`. The order is as of string_agg. Also `array_agg`", \
+      "list(x)", \
+      .type = string_list_type, .accumulator = HAC_ACCUMULATOR_TEXTS, .constants = HAC_CONSTANTS_TEXTS) \
+    X(LIST_BY, "list", "list([distinct] a [order by b])", "SAkn", STRING, "", "list(x order by -x)", \
+      .type = string_list_type, .second = HAC_SECOND_ANY, .accumulator = HAC_ACCUMULATOR_ORDERED_TEXTS, \
+      .constants = HAC_CONSTANTS_TEXTS)
 /* clang-format on */
 
 #endif

@@ -16,7 +16,7 @@ static bool item_name(hac_parser *p, hac_item *item)
     return p->status == HAC_OK;
 }
 
-enum { EXCLUDED_MAX = 256 };
+enum { EXCLUDED_MAX = 256, REPLACED_MAX = 64 };
 
 /* `exclude a`, `exclude (a, b)`; `except` is the same word to other databases. */
 static bool excluded_names(hac_parser *p, hac_item *item)
@@ -40,16 +40,35 @@ static bool excluded_names(hac_parser *p, hac_item *item)
     return list ? hac_parser_expect_symbol(p, ")", "',' or ')'") : p->status == HAC_OK;
 }
 
+/* `replace (f(a) as a, …)`, `replace f(a) as a`: items with the names of columns. */
+static bool replaced_items(hac_parser *p, hac_item *star)
+{
+    bool list = hac_parser_advance(p) && hac_parser_is_symbol(p, "(");
+    star->replaced = hac_parser_memory(p, REPLACED_MAX * sizeof *star->replaced);
+    if (star->replaced == NULL || p->status != HAC_OK || (list && !hac_parser_advance(p)))
+        return false;
+    do {
+        if (star->n_replaced == REPLACED_MAX)
+            return hac_parser_fail(p, hac_parser_at(p), "more than %d columns are replaced", REPLACED_MAX) !=
+                   NULL;
+        hac_item *item = &star->replaced[star->n_replaced++];
+        *item = (hac_item){.source = p->source, .first = hac_parser_at(p)};
+        if ((item->node = hac_parse_value(p)) == NULL ||
+            !hac_parser_expect_word(p, "as", "'as' and the name of a column") || !item_name(p, item))
+            return false;
+    } while (list && hac_parser_is_symbol(p, ",") && hac_parser_advance(p));
+    return list ? hac_parser_expect_symbol(p, ")", "',' or ')'") : p->status == HAC_OK;
+}
+
 static bool star_item(hac_parser *p, hac_item *item)
 {
     item->node = hac_node_here(p, HAC_NODE_STAR, hac_parser_at(p));
     if (item->node == NULL || !hac_parser_advance(p))
         return false;
-    if (hac_parser_is_word(p, "replace"))
-        return hac_parser_fail(p, hac_parser_at(p), "there is no REPLACE; write * exclude (a), f(a) as a") !=
-               NULL;
-    return hac_parser_is_word(p, "exclude") || hac_parser_is_word(p, "except") ? excluded_names(p, item)
-                                                                               : true;
+    bool exclude = hac_parser_is_word(p, "exclude") || hac_parser_is_word(p, "except");
+    if (exclude && !excluded_names(p, item))
+        return false;
+    return !hac_parser_is_word(p, "replace") || replaced_items(p, item);
 }
 
 /* asc, desc; nulls first, nulls last */

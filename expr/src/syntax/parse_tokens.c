@@ -156,12 +156,18 @@ const char *hac_parser_take_name(hac_parser *p, bool lower, size_t *ret_bytes)
     return hac_parser_advance(p) ? name : NULL;
 }
 
-bool hac_parser_is_reserved(const hac_parser *p)
+const char *hac_reserved_word(size_t index)
 {
     static const char *const words[] = {"and",  "or",   "not",  "in",   "is", "like", "ilike", "between",
                                         "case", "when", "then", "else", "as", "null", "true",  "false"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (hac_parser_is_word(p, words[i]))
+    return index < sizeof words / sizeof *words ? words[index] : NULL;
+}
+
+bool hac_parser_is_reserved(const hac_parser *p)
+{
+    const char *word;
+    for (size_t i = 0; (word = hac_reserved_word(i)) != NULL; i++)
+        if (hac_parser_is_word(p, word))
             return true;
     return false;
 }

@@ -34,6 +34,8 @@ bool hac_parser_is_word(const hac_parser *p, const char *word);
 bool hac_parser_is_symbol(const hac_parser *p, const char *symbol);
 /* A word of the language, which cannot be a name without quotes. */
 bool hac_parser_is_reserved(const hac_parser *p);
+/* NULL: there are no more. */
+const char *hac_reserved_word(size_t index);
 /* The token behind the next one. */
 hac_token hac_parser_peek(const hac_parser *p);
 /* Fails because the next token is not what is `expected`; NULL. */

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "expr/aggregate.h"
 #include "machine/utf8_case.h"
 #include "other_names.h"
 #include "parse_literals.h"
 #include "rewrites.h"
+#include "texts_call.h"
 
 #define DEPTH_MAX 128
 
@@ -210,6 +212,82 @@ static hac_node *filtered(hac_parser *p, hac_node *node)
     return node->depth > HAC_NODE_DEPTH_MAX ? hac_parser_too_deep(p, node->at) : node;
 }
 
+/* ---- aggregates with an order ---- */
+
+/* asc, desc: whether it is desc. */
+static bool take_direction(hac_parser *p)
+{
+    bool descending = hac_parser_is_word(p, "desc");
+    if (descending || hac_parser_is_word(p, "asc"))
+        (void)hac_parser_advance(p);
+    return descending;
+}
+
+/* `within group (order by x)` behind percentile_cont(share) and mode(). A column may be named within. */
+static hac_node *within_group(hac_parser *p, hac_node *node)
+{
+    hac_token next = hac_parser_peek(p);
+    size_t at = hac_parser_at(p);
+    if (node == NULL || !hac_parser_is_word(p, "within") || !hac_token_is_word(&next, "group"))
+        return node;
+    if (!hac_parser_advance(p) || !hac_parser_advance(p) || !hac_parser_expect_symbol(p, "(", "'('") ||
+        !hac_parser_expect_word(p, "order", "'order by' and a value") ||
+        !hac_parser_expect_word(p, "by", "'by' and a value"))
+        return NULL;
+    hac_node *value = parse(p, OR);
+    if (value == NULL)
+        return NULL;
+    bool descending = take_direction(p);
+    if (p->status != HAC_OK || !hac_parser_expect_symbol(p, ")", "')' behind one value"))
+        return NULL;
+    return hac_rewrite_within_group(p, at, node, value, descending);
+}
+
+/* order by value [asc | desc] [nulls first | nulls last], from the word order on. */
+static hac_node *ordered_by(hac_parser *p, unsigned *flags)
+{
+    if (!hac_parser_advance(p) || !hac_parser_expect_word(p, "by", "'by' and a value"))
+        return NULL;
+    hac_node *key = parse(p, OR);
+    if (key == NULL)
+        return NULL;
+    *flags |= take_direction(p) ? HAC_TEXTS_DESCENDING : 0;
+    if (p->status != HAC_OK || !hac_parser_is_word(p, "nulls"))
+        return p->status == HAC_OK ? key : NULL;
+    bool first = hac_parser_advance(p) && hac_parser_is_word(p, "first");
+    *flags |= first ? HAC_TEXTS_NULLS_FIRST : 0;
+    if (first)
+        return hac_parser_advance(p) ? key : NULL;
+    return hac_parser_expect_word(p, "last", "'first' or 'last'") ? key : NULL;
+}
+
+/* Behind the parenthesis of string_agg([distinct] a, 'separator' [order by b]) and list([distinct] a
+ * [order by b]). */
+static hac_node *texts(hac_parser *p, const char *name, size_t at)
+{
+    unsigned flags = take_distinct(p) ? HAC_TEXTS_DISTINCT : 0;
+    hac_node *value = parse(p, OR), *separator = NULL, *key = NULL;
+    if (value == NULL)
+        return NULL;
+    if (strcmp(name, "string_agg") == 0 && hac_parser_is_symbol(p, ",")) {
+        if (!hac_parser_advance(p))
+            return NULL;
+        separator = p->token.kind == HAC_TOKEN_STRING
+                        ? hac_parse_string(p)
+                        : hac_parser_unexpected(p, "a separator in single quotes");
+        if (separator == NULL)
+            return NULL;
+        if (separator->literal.n_bytes >= HAC_AGGREGATE_K_MAX)
+            return hac_parser_fail(p, separator->at, "a separator has up to %d bytes",
+                                   HAC_AGGREGATE_K_MAX - 1);
+    }
+    if (hac_parser_is_word(p, "order") && (key = ordered_by(p, &flags)) == NULL)
+        return NULL;
+    if (!hac_parser_expect_symbol(p, ")", "'order by' or ')'; one value orders"))
+        return NULL;
+    return hac_texts_call(p, name, at, value, separator, flags, key);
+}
+
 /* ---- functions that are other names of an expression ---- */
 
 /* Fails if a call that is no aggregate has distinct or filter. */
@@ -357,6 +435,22 @@ static bool is_trim_from(const hac_parser *p)
     return string || (word && (next.kind == HAC_TOKEN_STRING || hac_token_is_word(&next, "from")));
 }
 
+/* columns('pattern'), columns(*) */
+static hac_node *columns(hac_parser *p, size_t at)
+{
+    hac_node *node = hac_node_here(p, HAC_NODE_COLUMNS, at);
+    hac_node *pattern = p->token.kind == HAC_TOKEN_STRING ? hac_parse_string(p) : NULL;
+    if (node == NULL || p->status != HAC_OK)
+        return NULL;
+    if (pattern != NULL) {
+        node->name = pattern->literal.bytes;
+        node->n_name = pattern->literal.n_bytes;
+    } else if (!hac_parser_expect_symbol(p, "*", "a regular expression in single quotes, or *")) {
+        return NULL;
+    }
+    return hac_parser_expect_symbol(p, ")", "')'") ? node : NULL;
+}
+
 /* The calls whose arguments are separated by words. False: the arguments are separated by commas; *ret_first
  * is the first of them if it has been read already. */
 static bool special_call(hac_parser *p, const char *name, size_t at, hac_node **ret, hac_node **ret_first)
@@ -365,6 +459,8 @@ static bool special_call(hac_parser *p, const char *name, size_t at, hac_node **
         *ret = cast(p, at, name[0] == 't');
     else if (strcmp(name, "extract") == 0)
         *ret = extract(p, at);
+    else if (strcmp(name, "columns") == 0)
+        *ret = columns(p, at);
     else if (strcmp(name, "trim") == 0 && is_trim_from(p))
         *ret = trim_from(p, at);
     else if (strcmp(name, "position") == 0 && !hac_parser_is_symbol(p, ")")) {
@@ -406,6 +502,8 @@ static hac_node *function_call(hac_parser *p)
         return NULL;
     if (special_call(p, name, at, &node, &first))
         return node;
+    if (hac_texts_name(name) != NULL)
+        return filtered(p, texts(p, hac_texts_name(name), at));
     if (hac_parser_is_symbol(p, "*")) {
         hac_node *star = hac_node_here(p, HAC_NODE_STAR, hac_parser_at(p));
         if (star == NULL || !hac_parser_advance(p) || !hac_parser_expect_symbol(p, ")", "')'"))
@@ -419,7 +517,7 @@ static hac_node *function_call(hac_parser *p)
     if (node == NULL)
         return NULL;
     node->distinct = distinct;
-    node = filtered(p, node);
+    node = filtered(p, within_group(p, node));
     return node != NULL ? other_name(p, node) : NULL;
 }
 
@@ -565,6 +663,14 @@ static const struct {
     {"**", "pow", POWER},   {"or", "or", OR},         {"and", "and", AND},
 };
 
+const char *hac_operator_symbol(size_t index, unsigned *ret_level)
+{
+    if (index >= sizeof operators / sizeof *operators)
+        return NULL;
+    *ret_level = operators[index].level;
+    return operators[index].symbol;
+}
+
 /* Comparisons that are words. False: the next token is something else. */
 static bool word_operator(hac_parser *p, hac_node **left)
 {
@@ -591,7 +697,15 @@ static bool word_operator(hac_parser *p, hac_node **left)
     return true;
 }
 
-/* `left + interval …`, from the word interval on: a call with the months and the microseconds. */
+/* A call with the months and the microseconds of the interval at `place`. */
+static hac_node *add_interval(hac_parser *p, size_t at, hac_node *value, size_t place,
+                              const hac_interval *interval)
+{
+    return hac_call(p, "+ interval", at, value, hac_whole_number(p, place, interval->months),
+                    hac_whole_number(p, place, interval->microseconds));
+}
+
+/* `left + interval …`, from the word interval on. */
 static hac_node *plus_interval(hac_parser *p, size_t at, hac_node *left, bool minus)
 {
     hac_interval interval = {0};
@@ -601,8 +715,27 @@ static hac_node *plus_interval(hac_parser *p, size_t at, hac_node *left, bool mi
     if (minus && (__builtin_sub_overflow(0, interval.months, &interval.months) ||
                   __builtin_sub_overflow(0, interval.microseconds, &interval.microseconds)))
         return hac_parser_fail(p, place, "the interval is too large");
-    return hac_call(p, "+ interval", at, left, hac_whole_number(p, place, interval.months),
-                    hac_whole_number(p, place, interval.microseconds));
+    return add_interval(p, at, left, place, &interval);
+}
+
+/* `interval … + interval … + right`, from the word interval on. The intervals are added first. */
+static hac_node *interval_plus(hac_parser *p)
+{
+    hac_interval interval = {0};
+    size_t place = hac_parser_at(p), at;
+    do {
+        if (!hac_parse_interval(p, &interval))
+            return NULL;
+        at = hac_parser_at(p);
+        if (!hac_parser_is_symbol(p, "+"))
+            return hac_parser_fail(p, place,
+                                   "an interval stands before the + or behind the + or - of a date or a "
+                                   "timestamp");
+        if (!hac_parser_advance(p))
+            return NULL;
+    } while (hac_parser_is_interval(p));
+    hac_node *right = parse(p, PRODUCT);
+    return right != NULL ? add_interval(p, at, right, place, &interval) : NULL;
 }
 
 static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
@@ -646,8 +779,7 @@ static hac_node *named(hac_parser *p)
     if (next.kind == HAC_TOKEN_STRING && hac_parser_is_word(p, "x"))
         return hac_parse_hex_text(p);
     if (hac_parser_is_interval(p))
-        return hac_parser_fail(p, hac_parser_at(p),
-                               "an interval stands behind the + or - of a date or a timestamp");
+        return interval_plus(p);
     if (hac_parser_is_word(p, "true") || hac_parser_is_word(p, "false"))
         return hac_parse_bool_word(p, hac_parser_is_word(p, "true"));
     if (hac_parser_is_word(p, "null")) {

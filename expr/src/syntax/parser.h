@@ -24,6 +24,10 @@ HAC_MUST_USE hac_status hac_parse_expression(hac_parser *parser, const hac_expr_
 HAC_MUST_USE hac_status hac_parse_items(hac_parser *parser, const hac_expr_source *source, unsigned flags,
                                         size_t max, hac_item *ret, size_t *ret_n);
 
+/* The operators that are one symbol or word between two values. *ret_level grows with their precedence. NULL:
+ * there are no more. */
+const char *hac_operator_symbol(size_t index, unsigned *ret_level);
+
 /* Parses one expression, from the next token on. */
 hac_node *hac_parse_value(hac_parser *parser);
 

@@ -318,7 +318,7 @@ static void test_errors(void **state)
         {"cast(a as 1)", "character 11: expected a type, found '1'"},
         {"cast(a as foo)", "character 11: 'foo' is not a type: i8"},
         {"cast(a as i64", "character 14: expected ')' behind the type, but the text ends here"},
-        {"cast(a as decimal(15))", "character 11: 'decimal(15)' is not a type: of decimal(p,s) p is 1 to 38"},
+        {"cast(a as decimal(39))", "character 11: 'decimal(39)' is not a type: of decimal(p,s) p is 1 to 38"},
         {"cast(a as decimal(15,2)", "character 24: expected ')' behind the type, but the text ends here"},
         {"cast(a as i64 b)", "character 15: expected ')' behind the type, found 'b'"},
         {"a::", "character 4: expected a type, but the text ends here"},
@@ -353,6 +353,15 @@ static void test_errors(void **state)
 static void test_errors_of_calls(void **state)
 {
     static const error_case cases[] = {
+        {"interval '1 day'", "character 1: an interval stands before the + or behind the + or - of a date"},
+        {"interval '1 day' - a", "character 1: an interval stands before the + or behind the + or - of"},
+        {"quantile_cont(0.5) within group (a)", "character 34: expected 'order by' and a value, found 'a'"},
+        {"percentile_cont(a) within group (order by b)",
+         "character 20: within group follows percentile_cont"},
+        {"sum(a) within group (order by b)", "character 8: within group follows percentile_cont(share)"},
+        {"mode() within group (order by b desc)", "character 8: within group follows"},
+        {"mode() within group (order by b, c)", "character 32: expected ')' behind one value, found ','"},
+        {"columns(a)", "character 9: expected a regular expression in single quotes, or *, found 'a'"},
         {"substr(a 2)", "character 10: expected ',' or ')', found '2'"},
         {"substring(a b, c)", "character 13: expected ',' or ')', found 'b'"},
         {"position(a b)", "character 12: expected ',' or ')', found 'b'"},
@@ -465,7 +474,9 @@ static void test_item_errors(void **state)
         {HAC_ITEM_STAR, "* exclude (a,",
          "--x: character 14: expected the name of a column, but the text ends here"},
         {HAC_ITEM_STAR, "* replace (a)",
-         "--x: character 3: there is no REPLACE; write * exclude (a), f(a) as a"},
+         "--x: character 13: expected 'as' and the name of a column, found ')'"},
+        {HAC_ITEM_STAR, "* replace (1 as a",
+         "--x: character 18: expected ',' or ')', but the text ends here"},
         {0, "a desc", "--x: character 3: expected an operator, ',' or the end, found 'desc'"},
     };
     (void)state;

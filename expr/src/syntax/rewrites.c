@@ -100,3 +100,31 @@ hac_node *hac_rewrite_trim(hac_parser *p, size_t at, const char *name, hac_node 
     return hac_call(p, "regexp_replace", at, a, text(p, at, pattern, used), text(p, at, "", 0),
                     text(p, at, "g", 1));
 }
+
+/* Turns a constant share into 1 - share. */
+static bool turn_share(hac_literal *share, hac_value_type type)
+{
+    __int128 one = 1;
+    for (unsigned i = 0; type.kind == HAC_KIND_DECIMAL && i < type.scale; i++)
+        one *= 10;
+    if (type.kind == HAC_KIND_F64)
+        share->real = 1 - share->real;
+    else
+        share->integer = one - share->integer;
+    return type.kind == HAC_KIND_F64 || type.kind == HAC_KIND_DECIMAL || hac_kind_is_integer(type.kind);
+}
+
+hac_node *hac_rewrite_within_group(hac_parser *p, size_t at, hac_node *call, hac_node *value, bool descending)
+{
+    bool cont = strcmp(call->name, "percentile_cont") == 0 || strcmp(call->name, "quantile_cont") == 0;
+    if (strcmp(call->name, "mode") == 0 && call->n_args == 0 && !descending)
+        return hac_call(p, "mode", call->at, value);
+    if (!cont || call->n_args != 1 || call->args[0]->kind != HAC_NODE_LITERAL)
+        return hac_parser_fail(p, at,
+                               "within group follows percentile_cont(share) and mode(); write "
+                               "quantile(x, 0.5), mode(x) or top_k(x, k)");
+    hac_node *share = call->args[0];
+    if (descending && !turn_share(&share->literal, share->type))
+        return hac_parser_fail(p, share->at, "expected a share from 0 to 1");
+    return hac_call(p, "quantile", call->at, value, share);
+}

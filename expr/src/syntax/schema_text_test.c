@@ -81,8 +81,6 @@ static void test_bad(void **state)
         {"'a':i64", "character 1: expected a column's name, found ''a''"},
         {"\"\":i64", "character 1: a column's name has 1 to 127 bytes"},
         {"\"a:i64", "character 1: the name that begins here has no closing \""},
-        {"a:decimal", "character 3: 'decimal' is not a type: of decimal(p,s) p is 1 to 38 digits, and s, 0 "
-                      "to p, are those behind the point"},
         {"a:decimal(", "character 3: 'decimal(' is not a type: of decimal(p,s) p is 1 to 38 digits, and s, 0 "
                        "to p, are those behind the point"},
         {"a:decimal(39,2)", "character 3: 'decimal(39,2)' is not a type: of decimal(p,s) p is 1 to 38 "

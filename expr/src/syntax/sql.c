@@ -309,6 +309,11 @@ static const char *const readers[][2] = {
     {"parquet_scan", "parquet"}, {"read_text", "lines"},
 };
 
+const char *const *hac_sql_reader(size_t index)
+{
+    return index < sizeof readers / sizeof *readers ? readers[index] : NULL;
+}
+
 /* Adds the file of the token. `format` is what its function says, or NULL. */
 static bool add_source(sql_parser *p, const char *format)
 {

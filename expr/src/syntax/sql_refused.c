@@ -11,6 +11,9 @@
     "answer many of their questions"
 #define SUBQUERY "there are no subqueries; write the inner result with -o PART.parquet, and query that file"
 #define SETS     "rows of two queries cannot be compared; there is neither INTERSECT nor EXCEPT"
+#define SAMPLE                                                                                               \
+    "there are no samples; WHERE hash(a) % 100 < 10 takes a tenth of the values of a, LIMIT n the first "    \
+    "rows"
 #define DESCRIBE "`hacctl describe FILE` shows the columns, their types and how they were found"
 
 static const struct {
@@ -61,8 +64,9 @@ static const struct {
     {HAC_SQL_FOLLOWS, "semi", NULL, JOIN},
     {HAC_SQL_FOLLOWS, "anti", NULL, JOIN},
     {HAC_SQL_FOLLOWS, "lateral", NULL, JOIN},
-    {HAC_SQL_FOLLOWS, "tablesample", NULL, "there are no samples; LIMIT n takes the first rows"},
-    {HAC_SQL_FOLLOWS, "using", NULL, "there are no samples; LIMIT n takes the first rows"},
+    {HAC_SQL_FOLLOWS, "tablesample", NULL, SAMPLE},
+    {HAC_SQL_FOLLOWS, "using", NULL, SAMPLE},
+    {HAC_SQL_IN_CLAUSE, "using", "sample", SAMPLE},
     {HAC_SQL_FOLLOWS, "pivot", NULL, "there is no PIVOT; write sum(if(a = 'x', b, 0)) AS x for each column"},
     {HAC_SQL_FOLLOWS, "unpivot", NULL, "there is no UNPIVOT"},
     {HAC_SQL_FOLLOWS, "(", NULL, SUBQUERY},
@@ -79,7 +83,6 @@ static const struct {
     {HAC_SQL_IN_CLAUSE, "grouping", "sets", "there are no grouping sets; run a query for each set of keys"},
     {HAC_SQL_IN_CLAUSE, "rollup", "(", "there is no ROLLUP; run a query for each set of keys"},
     {HAC_SQL_IN_CLAUSE, "cube", "(", "there is no CUBE; run a query for each set of keys"},
-    {HAC_SQL_IN_CLAUSE, "within", "group", "write quantile(x, 0.5), mode(x) or string_list(x)"},
 
     {HAC_SQL_CALLS, "unnest", NULL, "there is no UNNEST in FROM; write SELECT unnest(x) FROM 'file.parquet'"},
     {HAC_SQL_CALLS, "range", NULL, "there are no rows of constants; a query's source is a file"},
@@ -99,4 +102,14 @@ const char *hac_sql_refused(hac_sql_place place, const hac_token *token, const h
             (refused[i].next == NULL || is(next, refused[i].next)))
             return refused[i].instead;
     return NULL;
+}
+
+bool hac_sql_refused_row(size_t index, const char *ret[3])
+{
+    if (index >= sizeof refused / sizeof *refused)
+        return false;
+    ret[0] = refused[index].word;
+    ret[1] = refused[index].next;
+    ret[2] = refused[index].instead;
+    return true;
 }

@@ -16,4 +16,8 @@ typedef enum hac_sql_place {
 /* What to say of the token; `next` is the token behind it. NULL: the token is no SQL that hac lacks. */
 const char *hac_sql_refused(hac_sql_place place, const hac_token *token, const hac_token *next);
 
+/* The rows of the table, for the page of words: a word, the word behind it or NULL, and the message. False:
+ * there are no more. */
+bool hac_sql_refused_row(size_t index, const char *ret[3]);
+
 #endif

@@ -23,7 +23,8 @@ typedef enum hac_node_kind {
     HAC_NODE_COLUMN,
     HAC_NODE_CALL,
     HAC_NODE_CAST,
-    HAC_NODE_STAR /* the * of count(*) and of --select */
+    HAC_NODE_STAR,   /* the * of count(*) and of --select */
+    HAC_NODE_COLUMNS /* columns('pattern'), columns(*): the item stands for one item a column */
 } hac_node_kind;
 
 typedef struct hac_literal {
@@ -44,8 +45,10 @@ struct hac_node {
     uint16_t depth;
     uint32_t at; /* byte offset in the source, for messages */
     const hac_expr_source *source;
-    const char *name; /* HAC_NODE_CALL: in lower case; HAC_NODE_COLUMN: without quotes */
-    size_t n_name;    /* 0: a part of a list (parts.h), whose name is only for messages */
+    /* HAC_NODE_CALL: in lower case; HAC_NODE_COLUMN: without quotes; HAC_NODE_COLUMNS: the pattern, NULL: all
+     * columns. */
+    const char *name;
+    size_t n_name; /* 0: a part of a list (parts.h), whose name is only for messages */
     hac_node **args;
     size_t n_args;
     hac_literal literal;
@@ -70,15 +73,18 @@ struct hac_node {
 };
 
 /* `a as b`, `a desc` */
-typedef struct hac_item {
+typedef struct hac_item hac_item;
+struct hac_item {
     hac_node *node;
     const char *name; /* NULL: no `as` */
     bool descending, nulls_first;
     const char **excluded; /* of `* exclude (a, b)` */
     size_t n_excluded;
+    hac_item *replaced; /* of `* replace (f(a) as a)`; each has the name of a column */
+    size_t n_replaced;
     size_t first, end; /* offsets of the expression in the text */
     const hac_expr_source *source;
-} hac_item;
+};
 
 /* Whether two checked nodes have the same structure and meaning. Equal nodes are remembered, so comparing
  * graphs takes time linear in their nodes. */

@@ -68,7 +68,8 @@ static uint64_t values_bytes(const hac_query_task *t)
     for (size_t i = 0; i < t->query->n_aggregates; i++) {
         hac_accumulator_kind kind = hac_aggregate_info_of(t->query->aggregate[i].function)->accumulator;
         lists |= kind == HAC_ACCUMULATOR_VALUES || kind == HAC_ACCUMULATOR_QUANTILE ||
-                 kind == HAC_ACCUMULATOR_ALL_VALUES;
+                 kind == HAC_ACCUMULATOR_ALL_VALUES || kind == HAC_ACCUMULATOR_TEXTS ||
+                 kind == HAC_ACCUMULATOR_ORDERED_TEXTS;
     }
     if (!lists)
         return 0;

@@ -58,7 +58,7 @@ hac_status hac_group_table_new(const hac_query *query, const hac_group_options *
                                 .repr = a->kind == HAC_ACCUMULATOR_QUANTILE ? HAC_REPR_I128 : a->repr};
         if (hac_accumulator_info_of(a)->all)
             t->value_columns[a->set] =
-                (hac_value_column){.budget = &t->budget, .size = hac_repr_size((hac_repr)a->repr)};
+                (hac_value_column){.budget = &t->budget, .size = hac_accumulator_value_size(a)};
     }
     hac_group_layout_empty(&t->layout, t->empty);
     hac_exact_reset(t);

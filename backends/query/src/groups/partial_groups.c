@@ -54,6 +54,21 @@ static void put_set(sink *s, const hac_group_table *t, const hac_accumulator *a,
     memcpy(accumulator, place, sizeof place);
 }
 
+/* Writes values with strings from offset `at` on, and the strings behind all of them. */
+static void put_values(sink *s, const hac_accumulator *a, const uint8_t *values, uint64_t n, size_t size,
+                       uint64_t at)
+{
+    uint64_t value[HAC_VALUE_BYTES_MAX / 8], *words[HAC_ACCUMULATOR_STRINGS_MAX];
+    for (uint64_t i = 0; i < n; i++) {
+        memcpy(value, values + i * size, size);
+        size_t strings = hac_accumulator_ops_of(a)->value_strings(a, (uint8_t *)value, words);
+        for (size_t k = 0; k < strings; k++)
+            put_string(s, words[k]);
+        if (s->data != NULL)
+            memcpy(s->data + at + i * size, value, size);
+    }
+}
+
 /* Writes all values of a group; the column is sorted. */
 static void put_all(sink *s, const hac_group_table *t, const hac_accumulator *a, uint64_t group,
                     uint8_t *accumulator)
@@ -63,9 +78,11 @@ static void put_all(sink *s, const hac_group_table *t, const hac_accumulator *a,
     uint64_t bytes = n * t->value_columns[a->set].size;
     s->bytes = aligned(s->bytes);
     uint64_t place[2] = {s->bytes, n};
-    if (s->data != NULL && bytes != 0)
-        memcpy(s->data + s->bytes, values, bytes);
     s->bytes += bytes;
+    if (hac_accumulator_ops_of(a)->value_strings != NULL)
+        put_values(s, a, values, n, t->value_columns[a->set].size, place[0]);
+    else if (s->data != NULL && bytes != 0)
+        memcpy(s->data + place[0], values, bytes);
     memcpy(accumulator, place, sizeof place);
 }
 

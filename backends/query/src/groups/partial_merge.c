@@ -82,6 +82,27 @@ static hac_status merge_set(reading *r, const hac_accumulator *a, uint64_t group
     return status;
 }
 
+/* Appends values whose strings lie in the partial. */
+static hac_status merge_values(reading *r, const hac_accumulator *a, uint64_t group, const uint8_t *values,
+                               uint64_t n, hac_error *err)
+{
+    hac_value_column *column = &r->t->value_columns[a->set];
+    uint64_t value[HAC_VALUE_BYTES_MAX / 8], *words[HAC_ACCUMULATOR_STRINGS_MAX];
+    hac_status status = HAC_OK;
+    for (uint64_t i = 0; status == HAC_OK && i < n; i++) {
+        memcpy(value, values + i * column->size, column->size);
+        size_t strings = hac_accumulator_ops_of(a)->value_strings(a, (uint8_t *)value, words);
+        for (size_t k = 0; status == HAC_OK && k < strings; k++) {
+            if (!resolve_string(r, words[k]))
+                return damaged(r, "a value lies outside of it", err);
+            status = hac_group_arena_keep(&r->t->arena, words[k], err);
+        }
+        if (status == HAC_OK)
+            status = hac_value_column_append(column, group, (const uint8_t *)value, 1, err);
+    }
+    return status;
+}
+
 /* Appends all values of a group to the table's column. */
 static hac_status merge_all(reading *r, const hac_accumulator *a, uint64_t group, const uint8_t *record,
                             hac_error *err)
@@ -93,6 +114,8 @@ static hac_status merge_all(reading *r, const hac_accumulator *a, uint64_t group
         place[1] * column->size > r->budget)
         return damaged(r, "a group's values lie outside of it", err);
     r->budget -= place[1] * column->size;
+    if (hac_accumulator_ops_of(a)->value_strings != NULL)
+        return merge_values(r, a, group, r->strings + place[0], place[1], err);
     return hac_value_column_append(column, group, r->strings + place[0], place[1], err);
 }
 

@@ -74,9 +74,12 @@ hac_status hac_value_column_sort(hac_value_column *c, uint64_t groups, hac_error
     if (c->size == 8) {
         for (uint64_t i = 0; i < c->n; i++)
             memcpy(c->sorted + next[c->groups[i]]++ * 8, c->values + i * 8, 8);
-    } else {
+    } else if (c->size == 16) {
         for (uint64_t i = 0; i < c->n; i++)
             memcpy(c->sorted + next[c->groups[i]]++ * 16, c->values + i * 16, 16);
+    } else {
+        for (uint64_t i = 0; i < c->n; i++)
+            memcpy(c->sorted + next[c->groups[i]]++ * c->size, c->values + i * c->size, c->size);
     }
     return HAC_OK;
 }

@@ -9,7 +9,7 @@
 
 typedef struct hac_value_column {
     hac_memory_budget *budget;
-    size_t size; /* of a value: 8 or 16 bytes */
+    size_t size; /* of a value: a multiple of 8 bytes */
     uint64_t n, capacity;
     uint32_t *groups;
     uint8_t *values;

@@ -53,6 +53,7 @@ typedef struct hac_result_cell {
 } hac_result_cell;
 
 #define HAC_ACCUMULATOR_STRINGS_MAX 2
+#define HAC_VALUE_BYTES_MAX         40 /* of a value in a hac_value_column */
 
 typedef struct hac_accumulator_ops {
     const hac_exact_term *terms; /* of exact sums */
@@ -71,6 +72,8 @@ typedef struct hac_accumulator_ops {
      * sets are merged by partial_merge.c. */
     hac_status (*merge)(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
                         const uint8_t *from, hac_error *err);
+    /* Of values in a hac_value_column: gives the words of each string of a value. NULL: they have none. */
+    size_t (*value_strings)(const hac_accumulator *a, uint8_t *value, uint64_t **ret);
     /* `from` is the accumulator in the group's record. */
     hac_status (*result)(const hac_result_cell *cell, const hac_accumulator *a, const uint8_t *from,
                          hac_error *err);
@@ -85,6 +88,9 @@ extern const hac_accumulator_ops *const hac_accumulators[HAC_ACCUMULATOR_END];
 
 /* The number at fraction `part` of the way from a to b, two neighbouring values of a group (all_values.c). */
 double hac_between_floats(double a, double b, double part);
+
+/* Bytes of a value in the accumulator's hac_value_column. */
+size_t hac_accumulator_value_size(const hac_accumulator *a);
 
 static inline const hac_accumulator_ops *hac_accumulator_ops_of(const hac_accumulator *a)
 {
