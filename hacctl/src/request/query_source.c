@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,44 @@ bool hac_query_source_is_sql(const char *word)
     size_t blanks = strspn(word, " \t\r\n");
     return word[blanks + strcspn(word + blanks, " \t\r\n")] != '\0' && access(word, F_OK) != 0;
 }
+
+/* ---- DESCRIBE 'file', SUMMARIZE 'file' ---- */
+
+#define BLANKS " \t\r\n"
+
+/* Takes a word that blanks or a quote end, in any case. */
+static bool take_word(const char **at, const char *word)
+{
+    size_t n = strlen(word);
+    const char *first = *at + strspn(*at, BLANKS);
+    if (strncasecmp(first, word, n) != 0 || strchr(BLANKS "'\"", first[n]) == NULL)
+        return false;
+    *at = first + n;
+    return true;
+}
+
+bool hac_query_source_described(const char *word, bool *ret_summarize, char **ret_file)
+{
+    const char *at = word;
+    *ret_summarize = take_word(&at, "summarize");
+    if (!*ret_summarize && !take_word(&at, "describe") && !take_word(&at, "desc"))
+        return false;
+    if (!take_word(&at, "from"))
+        (void)take_word(&at, "table");
+    at += strspn(at, BLANKS);
+    bool quoted = *at == '\'' || *at == '"';
+    const char *first = at + quoted, *end = quoted ? strchr(first, *at) : first + strcspn(first, BLANKS ";");
+    if (end == NULL || end == first)
+        return false;
+    const char *rest = end + quoted;
+    rest += strspn(rest, BLANKS ";");
+    if (*rest != '\0')
+        return false;
+    *ret_file = strndup(first, (size_t)(end - first));
+    return true;
+}
+
+/* ---- files ---- */
 
 /* Takes ownership of `path`; NULL: no memory. */
 static hac_status add_path(hac_query_source *source, char *path, hac_error *err)

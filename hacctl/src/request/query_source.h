@@ -26,6 +26,10 @@ typedef struct hac_query_source {
 /* Whether the word is a SQL statement: it has several words and is no file. */
 bool hac_query_source_is_sql(const char *word);
 
+/* Whether the word is `DESCRIBE 'file'` or `SUMMARIZE 'file'`, with FROM or TABLE or not. The file's name,
+ * which the caller frees, goes to *ret_file; NULL: no memory. */
+bool hac_query_source_described(const char *word, bool *ret_summarize, char **ret_file);
+
 /* The HAC_FILES_… flags for folders whose files are to be read as `format`; HAC_INPUT_NONE: as what they
  * are. */
 unsigned hac_query_files_of(hac_input_format format);
