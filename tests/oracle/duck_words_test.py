@@ -529,6 +529,25 @@ class Words(SharedMachineTest):
         self.m.good("query", "SELECT id, id, city AS id FROM 't.csv' WHERE id < 2", "-o", "twice.parquet")
         self.assertEqual(self.duck.execute("SELECT id, id_1, id_2 IS NOT NULL FROM 'twice.parquet'").fetchall(), [(0, 0, True), (1, 1, True)])
 
+    def test_types_of_several_files(self):
+        """The types are those of all files, not of the first one: the values are DuckDB's."""
+        columns = {"a": ("1", "2.5", "3"), "b": ("1", "x", ""), "c": ("2024-01-01", "2024-01-02 03:04:05", ""), "d": ("", "7", "8"),
+                   "e": ("1.25", "2.50", "3.75"), "f": ("true", "false", ""), "g": ("1.25", "7", "8.125"), "h": ("5", "", "6")}
+        folder = Path(self.m.path("types"))
+        folder.mkdir()
+        for i in range(3):
+            (folder / f"{i}.csv").write_text(",".join(columns) + "\n" + ",".join(v[i] for v in columns.values()) + "\n", encoding="utf-8")
+            (folder / f"{i}.jsonl").write_text("".join(json.dumps({"a": [1, 2.5, 3][i], "d": [None, 1, 2][i]}) + "\n" for _ in range(2)))
+        for files, statement in (("types/*.csv", "SELECT a, b, c::TIMESTAMP AS c, d, e, f, g, h FROM t ORDER BY a"),
+                                 ("types/*.csv", "SELECT sum(a) AS s, sum(d) AS d, count(b) AS n, sum(e) AS e, max(g) AS g FROM t"),
+                                 ("types/*.jsonl", "SELECT a, d FROM t ORDER BY a, d")):
+            reader = "read_csv" if files.endswith("csv") else "read_json_auto"
+            wanted = self.duck.execute(statement.replace("FROM t", f"FROM {reader}('{self.m.path(files)}')")).fetchall()
+            self.check([statement] * 9, self.ask(statement.replace("FROM t", f"FROM '{files}'")), wanted)
+        for i in range(100):  # of many files a part is looked at, the last one among them
+            (folder / f"many{i:03}.tsv").write_text(f"a\n{i if i < 99 else 0.5}\n")
+        self.assertEqual(self.ask("SELECT sum(a) AS s FROM 'types/*.tsv'"), [("4851.5",)])
+
     def test_engines(self):
         text = Path(self.m.path("t.csv")).read_text(encoding="utf-8").splitlines(keepends=True)
         Path(self.m.path("big.csv")).write_text(text[0] + "".join(text[1:]) * MANY, encoding="utf-8")

@@ -78,7 +78,31 @@ static void widen_nested(hac_described_column *c, const hac_described_column *ot
     hac_described_nested_put(same ? a : (hac_nested){0}, c);
 }
 
-static void widen(hac_described_column *c, const hac_described_column *other)
+static bool is_number(hac_value_type type)
+{
+    return type.kind == HAC_KIND_I64 || type.kind == HAC_KIND_DECIMAL || type.kind == HAC_KIND_F64;
+}
+
+static bool is_time(hac_value_type type)
+{
+    return type.kind == HAC_KIND_DATE || type.kind == HAC_KIND_TIMESTAMP;
+}
+
+/* The type that the values of both texts would have been found to have. */
+static hac_value_type type_of_texts(hac_value_type a, hac_value_type b)
+{
+    if (hac_value_type_equal(a, b))
+        return a;
+    if (is_number(a) && is_number(b))
+        return (hac_value_type){.kind = HAC_KIND_F64};
+    if (is_time(a) && is_time(b))
+        return hac_value_type_has_zone(a) || hac_value_type_has_zone(b)
+                   ? HAC_TIMESTAMPTZ
+                   : (hac_value_type){.kind = HAC_KIND_TIMESTAMP};
+    return (hac_value_type){.kind = HAC_KIND_STRING};
+}
+
+static void widen(hac_described_column *c, const hac_described_column *other, bool text)
 {
     hac_value_type common;
     bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
@@ -89,6 +113,8 @@ static void widen(hac_described_column *c, const hac_described_column *other)
     if (nulls) {
         set_type(c, type_of(other));
         hac_described_nested_put(hac_described_nested(other), c);
+    } else if (text) {
+        set_type(c, type_of_texts(type_of(c), type_of(other)));
     } else if (hac_value_type_common(type_of(c), type_of(other), &common)) {
         set_type(c, common);
         widen_nested(c, other);
@@ -111,7 +137,7 @@ static bool widen_in_order(hac_file_columns *first, const hac_file_columns *othe
         if (strcmp(first->columns[i].name, other->columns[i].name) != 0)
             return false;
     for (size_t i = 0; i < first->n; i++)
-        widen(&first->columns[i], &other->columns[i]);
+        widen(&first->columns[i], &other->columns[i], first->text);
     return true;
 }
 
@@ -129,7 +155,7 @@ hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_column
         const hac_described_column *key = &first->columns[i];
         const hac_described_column **found = bsearch(&key, sorted, other->n, sizeof(*sorted), by_name);
         if (found != NULL)
-            widen(&first->columns[i], *found);
+            widen(&first->columns[i], *found, first->text);
     }
     return HAC_OK;
 }

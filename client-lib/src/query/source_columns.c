@@ -20,7 +20,10 @@
  */
 enum { HEADER_BYTES = 65536 };
 
-enum { AT_ONCE = 16 }; /* descriptions that are asked for at the same time */
+enum {
+    AT_ONCE = 16,  /* descriptions that are asked for at the same time */
+    TEXTS_MAX = 32 /* of many files of text, so many and the first one say which types the columns have */
+};
 
 /* Whether the file has more than a line of names. */
 static bool has_record(int fd)
@@ -193,20 +196,28 @@ static hac_status take_answer(hac_job **job, hac_file_columns *ret, hac_error *e
 static hac_status widen(hac_job **job, hac_file_columns *first, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns other = {0};
-    hac_status status = take_answer(job, &other, err);
-    return status == HAC_OK ? hac_file_columns_widen(first, &other, err) : status;
+    hac_error why = HAC_ERROR_NONE;
+    hac_status status = take_answer(job, &other, &why);
+    if (status == HAC_FAILED && first->text)
+        return HAC_OK; /* reading the file reports what is wrong */
+    if (status != HAC_OK)
+        return hac_fail(err, status, "%s", why.message);
+    return hac_file_columns_widen(first, &other, err);
 }
 
-/* Describes the other files whose schemas are not that of the first, some at a time, and widens the first
- * file's columns. */
-static hac_status describe_files(hac_client *client, const hac_query_call *call, hac_file_columns *first,
-                                 hac_error *err)
+/* Describes the other files whose schemas are not that of `described`, some at a time, and widens the columns
+ * of that file. */
+static hac_status describe_files(hac_client *client, const hac_query_call *call, size_t described,
+                                 hac_file_columns *first, hac_error *err)
 {
     hac_job *jobs[AT_ONCE] = {NULL};
-    size_t sent = 0, taken = 0;
+    size_t sent = 0, taken = 0, step = first->text ? (call->n_inputs + TEXTS_MAX - 1) / TEXTS_MAX : 1;
     hac_status status = HAC_OK;
-    for (size_t i = 1; i < call->n_inputs && status == HAC_OK; i++) {
-        if (call->fds != NULL && hac_file_columns_same(call->fds[0], call->fds[i], first->schema_bytes))
+    for (size_t i = (call->n_inputs - 1) % step; i < call->n_inputs && status == HAC_OK; i += step) {
+        if (i == described || (first->text && call->inputs[i]->bytes == 0))
+            continue;
+        if (!first->text && call->fds != NULL &&
+            hac_file_columns_same(call->fds[0], call->fds[i], first->schema_bytes))
             continue;
         if (sent - taken == AT_ONCE)
             status = widen(&jobs[taken++ % AT_ONCE], first, err);
@@ -220,20 +231,24 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
     return status;
 }
 
-/* Describes the source: its first input that has bytes, or all Parquet files, whose columns may differ in
- * type unless a schema says which type is wanted. */
+/* Describes the source: its first input that has bytes, of texts whose types are found others, too, or all
+ * Parquet files, whose columns may differ in type unless a schema says which type is wanted. */
 static hac_status describe(hac_client *client, const hac_query_call *call, hac_schema *ret,
                            uint64_t *ret_found, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
     hac_job *job = NULL;
     bool schema = hac_query_has_schema(call->options);
-    bool files = call->options->input_format == HAC_INPUT_PARQUET && hac_query_names_other(call->options);
-    hac_status status = ask(client, call, files ? 0 : first_input(call), &job, err);
+    bool parquet = call->options->input_format == HAC_INPUT_PARQUET;
+    bool texts = !parquet && call->fds != NULL && call->n_inputs > 1 && hac_query_infers(call->options);
+    bool files = parquet && hac_query_names_other(call->options);
+    size_t described = files ? 0 : first_input(call);
+    hac_status status = ask(client, call, described, &job, err);
     if (status == HAC_OK)
         status = take_answer(&job, &columns, err);
-    if (status == HAC_OK && files)
-        status = describe_files(client, call, &columns, err);
+    columns.text = texts;
+    if (status == HAC_OK && (files || texts))
+        status = describe_files(client, call, described, &columns, err);
     *ret_found = columns.schema_bytes;
     if (schema && status == HAC_FAILED && columns.n > 0)
         status = HAC_OK; /* the schema may decide; if not, reading the file reports the error */

@@ -214,8 +214,10 @@ static hac_status infer_some(const hac_source_options *options, const hac_source
                              .positions = positions,
                              .schema_columns = schema->n_fields};
     hac_status status = look_at_records(&query, place, records, guesses, err);
-    for (size_t i = 0; status == HAC_OK && i < n; i++)
+    for (size_t i = 0; status == HAC_OK && i < n; i++) {
         schema->fields[positions[i]].type = type_of(&guesses[i]);
+        schema->fields[positions[i]].only_nulls = !guesses[i].any;
+    }
     return status;
 }
 
