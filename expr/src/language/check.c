@@ -8,10 +8,10 @@
 #include "aggregate_calls.h"
 #include "base/cleanup.h"
 #include "base/suggest.h"
+#include "column_hint.h"
 #include "expr/described_nested.h"
 #include "foreign_names.h"
 #include "functions.h"
-#include "object_members.h"
 #include "parts.h"
 #include "program/date_units.h"
 #include "program/regexp_text.h"
@@ -57,13 +57,9 @@ static void *no_column(hac_checker *c, const hac_node *node)
                     "unknown column '%s'; '%s' is an object in some records only, and read as text: for its "
                     "member say --schema '%s:string'",
                     node->name, object, node->name);
-    char members[HAC_MEMBERS_TEXT_MAX];
-    if (c->scope == NULL && hac_list_members(c->schema, node->name, node->n_name, members))
-        return fail(
-            c, node,
-            "'%s' is an object; name its members: %s (--schema '%s:string' reads an object of JSON as "
-            "text)",
-            node->name, members, node->name);
+    char hint[HAC_COLUMN_HINT_MAX];
+    if (hac_column_hint(c->scope == NULL ? c->schema : NULL, node->name, hint))
+        return fail(c, node, "%s", hint);
     size_t columns = c->scope != NULL ? c->n_scope : c->schema->n_fields;
     const char **names = hac_arena_alloc(c->parser->arena, (c->n_outputs + columns + 1) * sizeof *names);
     size_t n = 0;
@@ -309,6 +305,8 @@ static void *no_row(hac_checker *c, const hac_node *node, const hac_function *ro
     return fail(c, node, "'%s' takes %s, not %s%s", shown_name(node), takes, found,
                 strchr("&|", shown_name(node)[0]) != NULL && node->args[0]->type.kind == HAC_KIND_BOOL
                     ? "; conditions are joined by 'and' and 'or'"
+                : hac_is_aggregate(row) && node->args[0]->type.kind == HAC_KIND_BOOL
+                    ? "; count_if(a) counts the rows in which a is true"
                 : text && !strings ? "; give its column a type in --schema, or cast it"
                 : bytes && strings ? "; cast it"
                                    : "");

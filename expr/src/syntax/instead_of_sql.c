@@ -15,7 +15,9 @@ const char *hac_instead_of_sql(const hac_token *token, const char *text)
     static const char *const words[][2] = {
         {"rlike", "; write regexp_matches(a, 'pattern')"},
         {"regexp", "; write regexp_matches(a, 'pattern')"},
-        {"similar", "; write regexp_matches(a, 'pattern')"},
+        {"similar", "; write regexp_matches(a, '^(pattern)$')"},
+        {"glob", "; write like, or regexp_matches(a, 'pattern')"},
+        {"collate", "; texts are ordered by their bytes: order by lower(a)"},
         {"having", "; the condition on groups goes to --having"},
         {"over", "; there are no window functions"},
         {"from", "; input files stand beside the options, not in an expression"},

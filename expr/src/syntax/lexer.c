@@ -98,6 +98,12 @@ static hac_status no_token(const hac_lexer *lexer, hac_error *err)
     if (c == '\'' || c == '"')
         return hac_expr_fail(lexer->source, offset, err, "the %s that begins here has no closing %c",
                              c == '"' ? "name" : "text", c);
+    if (c == '~' || (c == '!' && lexer->at[1] == '~'))
+        return hac_expr_fail(
+            lexer->source, offset, err,
+            "'~' is not part of an expression; write regexp_matches(a, '^(pattern)$'), or like");
+    if (c == '{')
+        return hac_expr_fail(lexer->source, offset, err, "there are no structs; members are columns: a.b");
     const char *word = c == '&' ? "and" : c == '!' ? "not" : NULL;
     if (word != NULL)
         return hac_expr_fail(lexer->source, offset, err, "'%.*s' is not part of an expression; write '%s'",
