@@ -94,6 +94,15 @@ class Detect(SharedMachineTest):
         self.assertEqual(self.say("query", "t.txt", "--delimiter", "|"), ([["a", "b"], ["1", "2"]], ""))
         self.assertEqual(self.say("query", "t.txt"), ([["line"], ["a|b"], ["1|2"]], ""))
 
+    def test_text_in_latin1(self):
+        """A note names the first line that is not UTF-8; none where all are, or where the first bytes cut a character."""
+        self.put("l.csv", "name,x\nAnn,1\nJosé,2\n".encode("latin1"))
+        note = "hacctl: line 3 is not in UTF-8; convert the text first: iconv -f LATIN1 -t UTF-8 FILE\n"
+        self.assertEqual(self.say("query", "SELECT x FROM 'l.csv' WHERE name = 'José'"), ([["x"]], note))
+        self.assertEqual(self.say("query", "-", "--parse", "csv", "--select", "x", data=b"name,x\nAnn,1\nJos\xe9,2\n"), ([["x"], ["1"], ["2"]], note))
+        for text in ("name,x\nJosé,1\n", "name,x\n" + "é" * 40000 + ",1\n", "name,x\nx" + "é" * 40000 + ",1\n"):
+            self.assertEqual(self.say("query", self.put("u.csv", text), "--select", "x"), ([["x"], ["1"]], ""))
+
     def test_foreign_formats(self):
         """By their first bytes, whatever the name is."""
         with zipfile.ZipFile(self.m.path("a.xlsx"), "w") as file:

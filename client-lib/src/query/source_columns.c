@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/query_layout.h"
+#include "base/utf8.h"
 #include "expr/described_nested.h"
 #include "file_columns.h"
 #include "header_names.h"
@@ -328,6 +329,35 @@ static hac_status find_columns(hac_client *client, const hac_query_call *call, h
     return status;
 }
 
+/* Adds a note if the first bytes of csv or tsv are not UTF-8: such text is equal to no text of the query. */
+static void note_encoding(const hac_query_call *call, char *ret, size_t capacity)
+{
+    size_t used = strlen(ret),
+           bytes = call->text_bytes < HEADER_BYTES ? (size_t)call->text_bytes : HEADER_BYTES;
+    const char *text = (const char *)call->text;
+    hac_autofree char *head = NULL;
+    if (call->fds != NULL) {
+        head = malloc(HEADER_BYTES);
+        ssize_t n = head != NULL ? pread(call->fds[first_input(call)], head, HEADER_BYTES, 0) : 0;
+        text = head;
+        bytes = n > 0 ? (size_t)n : 0;
+    }
+    if (!hac_query_has_header(call->options) || text == NULL)
+        return;
+    size_t line = 1, end = bytes;
+    while (end > 0 && text[end - 1] != '\n') /* a character may be cut */
+        end--;
+    for (end = end > 0 ? end : bytes; end > 0 && (text[end - 1] & 0x80) != 0;)
+        end--;
+    if (hac_utf8_is_valid(text, end))
+        return;
+    for (size_t at = 0, n; at < end && (n = hac_utf8_sequence(text + at, end - at)) > 0; at += n)
+        line += text[at] == '\n';
+    snprintf(ret + used, capacity - used,
+             "%sline %zu is not in UTF-8; convert the text first: iconv -f LATIN1 -t UTF-8 FILE",
+             used > 0 ? "; " : "", line);
+}
+
 hac_status hac_query_call_compile(hac_client *client, const hac_query_call *call, hac_compiled_query **ret,
                                   hac_error *err)
 {
@@ -337,7 +367,11 @@ hac_status hac_query_call_compile(hac_client *client, const hac_query_call *call
     hac_autofree uint8_t *data = NULL;
     columns.json = find_json_begin(call, &data);
     hac_status status = find_columns(client, call, &columns, err);
-    return status == HAC_OK ? hac_query_compile_options(call->options, &columns, ret, err) : status;
+    if (status == HAC_OK)
+        status = hac_query_compile_options(call->options, &columns, ret, err);
+    if (status == HAC_OK && columns.inferred)
+        note_encoding(call, (*ret)->note, sizeof((*ret)->note));
+    return status;
 }
 
 hac_status hac_query_compile_file(hac_client *client, int fd, const hac_query_options *options,
