@@ -391,6 +391,9 @@ class Types(PackageTest):
         import hac
         for values in ([2 ** 63, 1], [2 ** 64 - 1, None, 0], [2 ** 53, None, 2.5], [True, 2, None], [1.5, 2, True]):
             self.assertEqual(hac.query({"x": values}).to_arrow()["x"].to_pylist(), values)
+        exact = [decimal.Decimal("123456.75"), None, decimal.Decimal("9" * 35 + ".123"), decimal.Decimal("-0.001")]
+        with decimal.localcontext(decimal.Context(prec=3, Emin=-4, Emax=4, traps=[decimal.Inexact, decimal.Overflow])):
+            self.assertEqual(hac.query({"x": exact}).to_arrow()["x"].to_pylist(), exact)  # the context is for arithmetic
         day = datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc)
         for values, error in (([2 ** 63, -1], hac.InvalidError), ([2 ** 64], hac.InvalidError), ([2 ** 53 + 1, None, 2.5], hac.InvalidError),
                               ([10 ** 400, 0.5], hac.InvalidError), ([1, "a"], hac.UnsupportedError), (["a", 1], hac.UnsupportedError),

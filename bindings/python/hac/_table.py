@@ -160,9 +160,9 @@ def _decimals(name: str, values: list) -> Column:
     scale = max(max(-v.as_tuple().exponent for v in there), 0)
     if scale > 38 or any(v and v.adjusted() + scale >= 38 for v in there):
         raise InvalidError(f"column {name} has decimals of more than 38 digits")
-    with decimal.localcontext() as context:
-        context.prec = 38
-        whole = [int(v.scaleb(scale)) if v else 0 for v in values]
+    # Exact whatever the caller's context is: its precision, exponents and traps are for the caller's arithmetic.
+    context = decimal.Context(prec=38, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[])
+    whole = [int(v.scaleb(scale, context)) if v else 0 for v in values]
     valid = numpy.fromiter((v is not None for v in values), bool, len(values))
     data = b"".join(v.to_bytes(16, "little", signed=True) for v in whole)
     return name, f"d:38,{scale}", (_bits(valid), data)
