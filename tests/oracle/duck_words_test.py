@@ -267,6 +267,16 @@ stddev_samp(price)
 variance(price)
 var_pop(price)
 var_samp(price)
+quantile_disc(qty, 0.5)
+quantile_disc(id, 0.1)
+quantile_disc(price, 0.9)
+quantile_disc(price, 0)
+quantile_disc(id - 5, 1)
+quantile_disc((id % 200)::UTINYINT, 0.3)
+quantile_disc((id * 3)::UBIGINT, 0.7)
+quantile_disc(price::DECIMAL(10, 2), 0.75)
+quantile_disc(price::FLOAT, 0.2)
+quantile_disc(qty, 0.999) FILTER (WHERE city = 'none')
 corr(price, qty)
 covar_pop(price, qty)
 covar_samp(price, qty)
@@ -394,7 +404,6 @@ REFUSED = (
     ("today()", "there is no current time"),
     ("random()", "hash(a)"),
     ("product(qty)", "exp(sum(ln(a)))"),
-    ("quantile_disc(qty, 0.5)", "quantile(a, share)"),
     ("bit_and(qty)", "a & b"),
     ("format('{}', qty)", "concat(a, b)"),
     ("printf('%d', qty)", "concat(a, b)"),

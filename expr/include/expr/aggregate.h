@@ -42,6 +42,7 @@ typedef enum hac_aggregate_function {
     HAC_AGGREGATE_STRING_AGG_BY, /* ordered by the second argument, as LIST_BY */
     HAC_AGGREGATE_LIST,
     HAC_AGGREGATE_LIST_BY,
+    HAC_AGGREGATE_QUANTILE_DISC,
     HAC_AGGREGATE_END
 } hac_aggregate_function;
 

@@ -82,6 +82,11 @@
       .type = avg_type, .accumulator = HAC_ACCUMULATOR_ALL_VALUES, .constants = HAC_CONSTANTS_SHARE) \
     Y(QUANTILE, "quantile", "quantile(a, share)", "Dn", F64, "", "quantile(x * 1.5, 0.9)") \
     Y(QUANTILE, "quantile", "quantile(a, share)", "Nn", F64, "", "quantile(x / 2, 0.9)") \
+    X(QUANTILE_DISC, "quantile_disc", "quantile_disc(a, share)", "In", SAME, \
+      "the smallest value that at least that share (0 … 1) of the values do not exceed: always one of them", "quantile_disc(x, 0.9)", \
+      .type = same_type, .accumulator = HAC_ACCUMULATOR_ALL_VALUES, .constants = HAC_CONSTANTS_SHARE) \
+    Y(QUANTILE_DISC, "quantile_disc", "quantile_disc(a, share)", "Dn", SAME, "", "quantile_disc(x * 1.5, 0.9)") \
+    Y(QUANTILE_DISC, "quantile_disc", "quantile_disc(a, share)", "Nn", SAME, "", "quantile_disc(x / 2, 0.9)") \
     X(MODE, "mode", NULL, "X", SAME, "the most frequent value; of several the smallest", "mode(x)", \
       .type = same_type, .accumulator = HAC_ACCUMULATOR_VALUES) \
     X(COVAR_POP, "covar_pop", "covar_pop(y, x)", "MM", F64, \

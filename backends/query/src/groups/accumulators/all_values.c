@@ -174,6 +174,23 @@ double hac_between_floats(double a, double b, double part)
     return part < 0.5 ? a + difference * part : b - difference * (1 - part);
 }
 
+/* The place of the smallest of n values that at least that share of them do not exceed. 0.1 · 30 is 3, not a
+ * little more. */
+static uint64_t rank_of_share(double share, uint64_t n)
+{
+    double place = share * (double)n, near = nearbyint(place);
+    double rank = fabs(place - near) <= place * 0x1p-50 ? near : ceil(place);
+    return rank < 1 ? 0 : rank < (double)n ? (uint64_t)rank - 1 : n - 1;
+}
+
+/* A value of the column, from the integer of the same order that stands for it. */
+static void put_ranked(const hac_result_cell *cell, const hac_accumulator *a, hac_i128 value)
+{
+    hac_i128 own = a->repr == HAC_REPR_U64 ? value + (hac_i128)SIGN : value;
+    const uint64_t words[2] = {(uint64_t)own, (uint64_t)(own >> 64)};
+    hac_group_put_ordered(&cell->t->results->text, cell->v, cell->row, words);
+}
+
 static hac_status quantile_result(const hac_result_cell *cell, const hac_accumulator *a, const uint8_t *from,
                                   hac_error *err)
 {
@@ -189,11 +206,16 @@ static hac_status quantile_result(const hac_result_cell *cell, const hac_accumul
         hac_group_put_null(cell->v, cell->row);
         return HAC_OK;
     }
+    hac_i128 ranks[2];
+    if (g->function == HAC_AGGREGATE_QUANTILE_DISC) {
+        select_ranks(column->size, values, n, rank_of_share(g->low.real, n), false, ranks);
+        put_ranked(cell, a, ranks[0]);
+        return HAC_OK;
+    }
     double share = g->function == HAC_AGGREGATE_MEDIAN ? 0.5 : g->low.real;
     double position = share * (double)(n - 1), low = floor(position);
     uint64_t k = low < (double)(n - 1) ? (uint64_t)low : n - 1;
     double part = k < n - 1 ? position - low : 0, value;
-    hac_i128 ranks[2];
     select_ranks(column->size, values, n, k, part > 0, ranks);
     if (a->repr == HAC_REPR_F64) {
         value =
