@@ -101,6 +101,22 @@ class Nested(SharedMachineTest):
                         "SELECT id, i[1] AS a FROM 't.parquet' WHERE i[1] > 0 ORDER BY a DESC, id LIMIT 7"):
                 self.same(sql, sql)
 
+    def test_last_of_long_texts(self):
+        """More texts in one list than its memory may have (512 MiB): only the last ones are kept."""
+        words = ["a" * (1 << 20), "", "zz", "end", "x"]
+        lists = [[0] * 600 + [1, 2, 0, 3], [4], [2, 0, 3], [0] * 600]
+        offsets = [sum(map(len, lists[:i])) for i in range(len(lists) + 1)]
+        codes = pyarrow.DictionaryArray.from_arrays(pyarrow.array([code for each in lists for code in each], pyarrow.int32()), words)
+        self.write("long.parquet", pyarrow.table({"s": pyarrow.ListArray.from_arrays(offsets, codes)}))
+        found = self.query("SELECT len(s) AS n, length(s[-1]) AS a, length(s[-2]) AS b, s[-3] = 'zz' AS c FROM 'long.parquet'")[1:]
+
+        def part(codes, n):
+            return words[codes[-n]] if n <= len(codes) else None
+        wanted = [(len(codes), len(part(codes, 1)), None if len(codes) < 2 else len(part(codes, 2)),
+                   None if len(codes) < 3 else part(codes, 3) == "zz") for codes in lists]
+        self.assertEqual(sorted(tuple("" if v is None else v for v in row) for row in found),
+                         sorted(tuple(map(shown, row)) for row in wanted))
+
     def test_unnest(self):
         for seed, options in enumerate(({"row_group_size": 64}, {"data_page_version": "2.0"}, {"data_page_size": 64})):
             self.write("t.parquet", table(1500, seed, longest=3000), **options)

@@ -12,7 +12,8 @@
 #include "list_values.h"
 #include "pages.h"
 
-#define BUFFERED_PAGES 4 /* the text of a batch may be as large as so many pages */
+#define BUFFERED_PAGES 4          /* the text of a batch may be as large as so many pages */
+#define LAST_SLACK     (1u << 16) /* bytes of texts that are kept although no value needs them */
 
 struct hac_list_column {
     hac_list_values values;
@@ -25,10 +26,10 @@ struct hac_list_column {
     uint64_t rows_left;
     bool begun, inside; /* inside: the current row has more elements to unnest */
     hac_list_text text;
-    hac_parquet_memory *memory;
-    uint64_t counted;
     const hac_parquet_file *file;
-    /* The last elements of a row, if one is counted from the end. */
+    /* The last elements of a row, if one is counted from the end. Their texts are packed when there are more
+     * bytes than `pack_at`. */
+    size_t pack_at;
     uint8_t last_states[HAC_LIST_LAST_MAX];
     _Alignas(16) uint8_t last[16 * HAC_LIST_LAST_MAX];
 };
@@ -94,7 +95,6 @@ void hac_list_column_free(hac_list_column *c)
 {
     if (c == NULL)
         return;
-    hac_parquet_memory_leave(c->memory, c->counted);
     hac_list_values_clear(&c->values);
     hac_list_text_clear(&c->text);
     free(c);
@@ -110,7 +110,7 @@ bool hac_list_column_may_fail(const hac_list_column *c)
 
 void hac_list_column_share(hac_list_column *c, hac_parquet_memory *memory)
 {
-    c->memory = memory;
+    c->text.memory = memory;
     for (size_t i = 0; i < c->values.n; i++)
         hac_flat_column_share(c->values.slots[i]->column, memory);
 }
@@ -196,6 +196,23 @@ static void take_element(hac_list_column *c, list_row *row)
     row->state = row->result->states[row->at];
 }
 
+/* Keeps the texts of the row's last elements only, of which there are so many so far. They lie in the order
+ * of the elements, so that each moves to the front of what comes after it. */
+static void pack_last(hac_list_column *c, const list_row *row, uint64_t elements)
+{
+    uint64_t n = (uint64_t)-c->number;
+    size_t to = row->text;
+    for (uint64_t i = elements > n ? elements - n : 0; i < elements; i++) {
+        hac_string_ref *ref = (hac_string_ref *)(void *)c->last + i % n;
+        if (ref->length > 0)
+            memmove(c->text.data + to, c->text.data + ref->offset, ref->length);
+        ref->offset = (uint32_t)to;
+        to += ref->length;
+    }
+    c->text.bytes = to;
+    c->pack_at = to + (to - row->text) + LAST_SLACK;
+}
+
 static void see_element(hac_list_column *c, list_row *row)
 {
     switch (c->part) {
@@ -211,6 +228,8 @@ static void see_element(hac_list_column *c, list_row *row)
             take_element(c, row);
         } else if (c->number < 0) {
             copy_element(c, c->last, c->last_states, row->elements % (uint64_t)-c->number);
+            if (c->text.bytes > c->pack_at && !c->text.broken)
+                pack_last(c, row, row->elements + 1);
         }
         break;
     case HAC_LIST_LENGTH:
@@ -227,6 +246,7 @@ static void begin_row(hac_list_column *c, list_row *row, bool is_null)
 {
     row->elements = 0;
     row->text = c->text.bytes;
+    c->pack_at = row->text + LAST_SLACK;
     row->state = is_null || c->part == HAC_LIST_ELEMENT ? HAC_ROW_NULL : HAC_ROW_OK;
     memset((uint8_t *)row->result->values + row->at * c->size, 0, c->size);
     if (c->part == HAC_LIST_WHOLE && !is_null)
@@ -315,8 +335,6 @@ static hac_status conclude(hac_list_column *c, hac_status status, hac_error *err
         status = hac_list_values_end(&c->values, err);
     if (status == HAC_OK)
         status = hac_list_text_check(&c->text, err);
-    if (status == HAC_OK)
-        status = hac_parquet_memory_count(c->memory, &c->counted, c->text.capacity, err);
     c->begun = status == HAC_OK;
     return status;
 }

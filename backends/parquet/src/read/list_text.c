@@ -8,11 +8,14 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/value_text.h"
+#include "pages.h"
 
 void hac_list_text_clear(hac_list_text *text)
 {
+    hac_parquet_memory_leave(text->memory, text->counted);
     free(text->data);
     text->data = NULL;
+    text->memory = NULL;
     text->bytes = text->capacity = 0;
 }
 
@@ -21,16 +24,20 @@ static bool reserve(hac_list_text *t, size_t bytes)
     if (bytes <= t->capacity - t->bytes)
         return true;
     size_t wanted = t->bytes + bytes;
-    t->broken |= wanted > t->max;
-    if (t->broken)
-        return false;
     size_t capacity = wanted < 256 ? 256 : 2 * wanted;
     capacity = capacity < t->max ? capacity : t->max;
-    uint8_t *data = realloc(t->data, capacity);
-    if (data == NULL) {
-        t->broken = t->no_memory = true;
+    hac_status status = HAC_OK;
+    if (wanted > t->max)
+        status = hac_fail(&t->why, HAC_FAILED, "the lists of %d rows take more than %zu bytes as text",
+                          HAC_BATCH_ROWS, t->max);
+    else
+        status = hac_parquet_memory_count(t->memory, &t->counted, capacity, &t->why);
+    uint8_t *data = status == HAC_OK ? realloc(t->data, capacity) : NULL;
+    if (status == HAC_OK && data == NULL)
+        (void)hac_fail_no_memory(&t->why);
+    t->broken = data == NULL;
+    if (t->broken)
         return false;
-    }
     t->data = data;
     t->capacity = capacity;
     return true;
@@ -115,10 +122,5 @@ void hac_list_text_value(hac_list_text *t, const hac_column *v, size_t row, bool
 
 hac_status hac_list_text_check(const hac_list_text *t, hac_error *err)
 {
-    if (!t->broken)
-        return HAC_OK;
-    if (t->no_memory)
-        return hac_fail_no_memory(err);
-    return hac_fail(err, HAC_FAILED, "the lists of %d rows take more than %zu bytes as text", HAC_BATCH_ROWS,
-                    t->max);
+    return t->broken ? hac_fail(err, t->why.code, "%s", t->why.message) : HAC_OK;
 }

@@ -4,13 +4,16 @@
 #define PARQUET_LIST_TEXT_H
 
 #include "expr/column.h"
+#include "parquet/column.h"
 
 typedef struct hac_list_text {
     uint8_t *data;
     size_t bytes, capacity;
     size_t max;  /* more is an error */
     bool broken; /* no memory, or over `max`; what is added then is lost */
-    bool no_memory;
+    hac_error why;
+    hac_parquet_memory *memory; /* in which `data` is counted before it grows; NULL: nowhere */
+    uint64_t counted;
 } hac_list_text;
 
 void hac_list_text_clear(hac_list_text *text);
