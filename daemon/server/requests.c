@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/type.h"
+#include "executors/start_costs.h"
 #include "history/job_history.h"
 #include "jobs/job_clients.h"
 #include "kinds/job_calibrate.h"
@@ -289,10 +290,14 @@ static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format
 }
 
 /* Takes ownership of the plan. */
-static hac_status send_plan(hac_session *session, uint64_t serial, hac_plan *plan,
+/* `simulated`: the machine need not exist. Frees the plan. */
+static hac_status send_plan(hac_session *session, uint64_t serial, hac_plan *plan, bool simulated,
                             Hac__Client__PlanFormat format, hac_error *err)
 {
     hac_autofree char *text = NULL;
+    const hac_jobs *jobs = &server_of(session)->jobs;
+    if (!simulated)
+        hac_start_costs_add(jobs->executors, jobs->models, session->user, plan);
     hac_status status = plan_text(plan, format, &text, err);
     hac_plan_free(plan);
     if (status == HAC_OK)
@@ -340,7 +345,8 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
         status = hac_sort_plan_in_quota(machine, &spec, NULL,
                                         wanted->options != NULL ? wanted->options->memory_limit : 0,
                                         sort_memory_limit(session, wanted, &spec), &plan, err);
-    return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
+    return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->simulate, wanted->format, err)
+                            : status;
 }
 
 /* The memory that the job may use, by its limit and its user's quota. 0: there is no limit. */
@@ -372,7 +378,8 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
     if (status == HAC_OK)
         status = wanted->splits ? hac_plan_query_splits(machine, &spec, &plan, err)
                                 : hac_plan_query(machine, &spec, &plan, err);
-    return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
+    return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->simulate, wanted->format, err)
+                            : status;
 }
 
 static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
@@ -393,7 +400,7 @@ static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Reque
     if (status == HAC_OK)
         status = hac_plan_ops(machine, &spec, &plan, err);
     if (status == HAC_OK)
-        status = send_plan(session, request->serial, plan, wanted->format, err);
+        status = send_plan(session, request->serial, plan, wanted->simulate, wanted->format, err);
     free((void *)(uintptr_t)spec.tasks);
     return status;
 }

@@ -95,6 +95,35 @@ class Prediction(MachineTest):
         self.assertEqual(machine.json(*explain)["uncertainty"], [None])
         self.assertNotIn("a guess, likely", machine.good(*explain).decode())
 
+    def test_start(self):
+        """An executor that is not running, and programs that it has not loaded, are part of a job's prediction, and said."""
+        machine = self.machine(ONE_DEVICE)
+        machine.generate("u32", "random", 1000)
+        sort = ("sort", "in", "--type", "u32")
+        for _ in range(3):
+            machine.good(*sort, "-o", "out")
+        warm = machine.json("explain", *sort)
+        self.assertEqual(warm["start_seconds"], 0)
+        self.assertLess(warm["predicted_seconds"], 0.02)
+        ratios = []
+        for _ in range(3):
+            self.wait_idle(machine)
+            cold = machine.json("explain", *sort)
+            self.assertGreater(cold["start_seconds"], 0.005)
+            self.assertGreater(cold["predicted_seconds"], cold["start_seconds"])
+            self.assertRegex(machine.good("explain", *sort).decode(), r"predicted [0-9.]+ [mµ]?s with 1 task, [0-9.]+ [mµ]?s of it to start")
+            ratios.append(self.ratio(machine, *sort, "-o", "out"))
+        self.figures.append(f"sort 1000, executor not running: predicted / measured {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+        self.assertTrue(0.1 < statistics.median(ratios) < 10, ratios)
+
+    def wait_idle(self, machine):
+        """Until hacd's executors have ended (machine.CONFIG)."""
+        for _ in range(100):
+            if not any(e for d in machine.devices() for e in d.get("executors", [])):
+                return
+            time.sleep(0.1)
+        self.fail("executors do not end")
+
     def test_sort(self):
         def prepare(machine, size):
             rng = random.Random(size)

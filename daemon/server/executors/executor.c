@@ -332,6 +332,7 @@ static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *f
         hac_device_set_block_items(device, facts->block_items);
     const hac_restart at = place_of(executor);
     hac_restart_succeeded(&at);
+    hac_device_note_start(device, hac_seconds_since(executor->begun_ns));
     executor->started = true;
     executor->state = HAC_EXECUTOR_READY;
     executor->executors->events.changed(executor->executors->context);
@@ -477,7 +478,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->slot = slot;
     executor->device = device;
     executor->user = user;
-    executor->used_ns = executor->busy_since_ns = executor->moved_ns = hac_now_ns();
+    executor->begun_ns = executor->used_ns = executor->busy_since_ns = executor->moved_ns = hac_now_ns();
     hac_task_watch_init(executor);
     hac_list_init(&executor->in_flight);
     /* else some of the kills may be of an executor that is not reaped yet */

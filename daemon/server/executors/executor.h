@@ -70,6 +70,7 @@ struct hac_executor {
     hac_link in_flight;
     unsigned n_in_flight;
     double in_flight_seconds; /* predicted */
+    uint64_t begun_ns;        /* when its process was started */
     uint64_t used_ns;         /* when it last had work */
     uint64_t busy_since_ns;   /* when its oldest task in flight started to run */
     /* task_watch.h */

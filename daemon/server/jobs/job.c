@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "executors/start_costs.h"
 #include "plan_buffers.h"
 
 /* records of ended jobs that are kept although their clients have heard of the end */
@@ -229,6 +230,7 @@ void hacd_job_set_plan(hacd_job *job, hac_plan *plan)
     job->run.records = NULL;
     hac_plan_free(job->plan);
     job->plan = plan;
+    hac_start_costs_add(job->jobs->executors, job->jobs->models, job->user, plan);
 }
 
 static void drop_waiters(hac_link *waiters)

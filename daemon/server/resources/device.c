@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#define START_WEIGHT 0.3 /* of the newest start, in start_seconds */
+
 static void forget_failures(hac_server_device *device)
 {
     for (size_t i = 0; i < device->n_failures; i++)
@@ -356,6 +358,12 @@ void hac_device_set_block_items(hac_server_device *device, uint32_t block_items)
         return;
     device->block_items = block_items;
     make_key(device);
+}
+
+void hac_device_note_start(hac_server_device *device, double seconds)
+{
+    double before = device->start_seconds;
+    device->start_seconds = before > 0 ? before + START_WEIGHT * (seconds - before) : seconds;
 }
 
 void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *models, hac_machine *ret)

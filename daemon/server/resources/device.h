@@ -95,6 +95,7 @@ typedef struct hac_server_device {
     size_t n_failed_programs;
     unsigned calibrations; /* measurements that hacd began by itself (admin/idle_calibration.h) */
     double busy_seconds;   /* of all tasks that the device has ended */
+    double start_seconds;  /* that its executors take to become ready; 0: none has */
 } hac_server_device;
 
 typedef struct hac_devices {
@@ -126,6 +127,9 @@ void hac_device_retune(hac_server_device *device, const hac_device_tuning *tunin
 
 /* An executor has opened the device with so many items in a block; 0: it does not say. */
 void hac_device_set_block_items(hac_server_device *device, uint32_t block_items);
+
+/* An executor of the device took so long to become ready. */
+void hac_device_note_start(hac_server_device *device, double seconds);
 
 /* The machine as the planner sees it. Retired devices are not usable. */
 void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *models, hac_machine *ret);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "executors/start_costs.h"
 #include "fair_share.h"
 #include "job_failures.h"
 #include "jobs/job_clients.h"
@@ -226,18 +227,6 @@ static const char *codelet_on(const hacd_job *job, const hac_plan_task *task, ui
     return task->kernels == NULL || host ? task->codelet : task->kernels;
 }
 
-/* An executor's first task of a kind (it loads kernels and maps memory) says little about later ones. */
-static bool is_cold(hac_executor *executor, const hac_plan_task *task)
-{
-    uint64_t h = 14695981039346656037u ^ task->type; /* FNV-1a; a collision costs one sample */
-    for (const char *c = task->codelet; *c != '\0'; c++)
-        h = (h ^ (unsigned char)*c) * 1099511628211u;
-    uint64_t bit = UINT64_C(1) << (h >> 58);
-    bool cold = !(executor->warm & bit);
-    executor->warm |= bit;
-    return cold;
-}
-
 /* Whether a buffer is new to the executor. Its page faults say nothing about the device. */
 static bool maps_buffer(const hac_executor *executor, const hac_task_message *message)
 {
@@ -300,7 +289,7 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->predicted = predicted;
     dispatch->together = together;
     dispatch->plan_device = plan_device;
-    dispatch->cold = is_cold(executor, task);
+    dispatch->cold = hac_executor_is_cold(executor, task);
     dispatch->beside = executor->goes_beside;
     dispatch->yields = job->run.tasks[task_index].yields;
     dispatch->users_pace = job->kind->user_errors && strncmp(task->codelet, "query.", 6) == 0;
@@ -685,6 +674,9 @@ static void learn(hacd_job *job, const hac_dispatch *dispatch, const Hac__Execut
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     const char *key = jobs->devices->items[device]->key;
     jobs->devices->items[device]->busy_seconds += done->seconds;
+    if (dispatch->cold && !dispatch->beside)
+        hac_start_costs_note_cold(jobs->models, jobs->devices->items[device], task,
+                                  done->seconds - dispatch->predicted);
     if (!is_sample(job, dispatch) ||
         (job->kind->did_all != NULL && !job->kind->did_all(job, dispatch->task, done)))
         return;

@@ -214,6 +214,7 @@ typedef struct hac_plan {
     double k; /* capability of the second strongest device divided by the strongest's; 0: one device */
     const char *k_source; /* "model", "probe" or "profile" */
     double predicted_seconds;
+    double start_seconds; /* of predicted_seconds: until the first device is at work; set by hacd */
     hac_plan_device devices[HAC_DEVICES_MAX];
     size_t n_devices;
     hac_plan_buffer buffers[HAC_PLAN_MAX_BUFFERS];

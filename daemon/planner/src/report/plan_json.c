@@ -213,6 +213,7 @@ hac_status hac_plan_to_json(const hac_plan *plan, char **ret, hac_error *err)
     write_number_or_null(&out, "k", plan->k > 0, plan->k);
     hac_json_string(&out, "k_source", plan->k_source);
     hac_json_number(&out, "predicted_seconds", plan->predicted_seconds);
+    hac_json_number(&out, "start_seconds", plan->start_seconds);
     write_devices(&out, plan);
     write_memory(&out, plan);
     if (plan->query.sorts_rows)

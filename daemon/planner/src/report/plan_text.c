@@ -84,6 +84,9 @@ static void write_head(hac_text *out, const hac_plan *plan)
                   plan->n_tasks == 1 ? "" : "s");
     if (plan->query.splits > 0)
         hac_text_add(out, " a split");
+    if (plan->start_seconds > 0)
+        hac_text_addf(out, ", %s of it to start",
+                      hac_format_seconds(plan->start_seconds, time, sizeof(time)));
     if (plan->query.rounds > 0)
         hac_text_addf(out, " in the last of %" PRIu64 " rounds; a trace shows all", plan->query.rounds);
     if (plan->k > 0)
