@@ -143,6 +143,31 @@ static char *skip_quoted(char *at)
     return end != NULL ? end + 1 : at + strlen(at);
 }
 
+/* `"user".id` and `"user"."id"` are the column `"user.id"`: joins the names in place. Returns what follows
+ * the quoted name at `at`. */
+static char *skip_quoted_name(char *at)
+{
+    char *end = skip_quoted(at);
+    while (end[-1] == '"' && end > at + 1 && end[0] == '.' && (end[1] == '"' || hac_is_name_start(end[1]))) {
+        bool quoted = end[1] == '"';
+        char *name = end + 1 + quoted, *behind = name;
+        while (quoted ? *behind != '"' && *behind != '\0' : hac_is_name_part(*behind))
+            behind++;
+        if (quoted && *behind == '\0')
+            return end;
+        size_t bytes = (size_t)(behind - name);
+        end[-1] = '.';
+        memmove(end, name, bytes);
+        end[bytes] = '"';
+        if (quoted)
+            memset(end + bytes + 1, ' ', 2);
+        end += bytes + 1 + 2 * (size_t)quoted;
+        if (quoted)
+            return end;
+    }
+    return end;
+}
+
 /* `t.*` is all columns of the one source, and `t."unit price"` is one of them: blanks `t.`, as a name in
  * double quotes has no other name before it. Returns what follows the name at `at`. */
 static char *skip_name(char *at)
@@ -168,7 +193,10 @@ static void blank_comments(char *text)
         }
         if (strchr(" \t\r\n\v\f", *at) == NULL)
             last = at;
-        at = *at == '"' || *at == '\'' ? skip_quoted(at) : hac_is_name_start(*at) ? skip_name(at) : at + 1;
+        at = *at == '"'               ? skip_quoted_name(at)
+             : *at == '\''            ? skip_quoted(at)
+             : hac_is_name_start(*at) ? skip_name(at)
+                                      : at + 1;
     }
     if (last != NULL && *last == ';')
         *last = ' ';
