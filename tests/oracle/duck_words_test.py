@@ -566,6 +566,8 @@ class Words(SharedMachineTest):
             reader = "read_csv" if files.endswith("csv") else "read_json_auto"
             wanted = self.duck.execute(statement.replace("FROM t", f"FROM {reader}('{self.m.path(files)}')")).fetchall()
             self.check([statement] * 9, self.ask(statement.replace("FROM t", f"FROM '{files}'")), wanted)
+        (folder / "semicolon.csv").write_text("a;b\n1;2\n")
+        self.m.bad(2, "query", "SELECT a FROM 'types/*.csv'", says="semicolon.csv: the header has no column 'a', but one field, 'a;b': files of one query")
         for i in range(100):  # of many files a part is looked at, the last one among them
             (folder / f"many{i:03}.tsv").write_text(f"a\n{i if i < 99 else 0.5}\n")
         self.assertEqual(self.ask("SELECT sum(a) AS s FROM 'types/*.tsv'"), [("4851.5",)])

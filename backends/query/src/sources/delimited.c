@@ -178,6 +178,17 @@ static void clear_names(hac_schema *names)
     hac_schema_clear(names);
 }
 
+static hac_status fail_no_column(const hac_schema *names, const char *name, hac_error *err)
+{
+    const char *only = names->n_fields == 1 ? names->fields[0].name : "";
+    if (strpbrk(only, ",;\t|") == NULL)
+        return hac_fail(err, HAC_INVALID, "the header has no column '%s'", name);
+    return hac_fail(err, HAC_INVALID,
+                    "the header has no column '%s', but one field, '%.100s': files of one query have one "
+                    "delimiter; query this one by itself",
+                    name, only);
+}
+
 /* Finds the query's columns in the header. */
 static hac_status match_names(hac_source *source, const hac_records_view *view, hac_error *err)
 {
@@ -187,7 +198,7 @@ static hac_status match_names(hac_source *source, const hac_records_view *view, 
         hac_source_column *column = &source->columns[i];
         int place = hac_schema_find(&names, column->name, column->name_bytes);
         if (place < 0)
-            return hac_fail(err, HAC_INVALID, "the header has no column '%s'", column->name);
+            return fail_no_column(&names, column->name, err);
         column->place = (size_t)place;
     }
     return status;
