@@ -11,6 +11,7 @@ import json
 import lzma
 import random
 import sqlite3
+import subprocess
 import sys
 import time
 import unittest
@@ -93,6 +94,14 @@ class Detect(SharedMachineTest):
         self.put("t.txt", "a|b\n1|2\n")
         self.assertEqual(self.say("query", "t.txt", "--delimiter", "|"), ([["a", "b"], ["1", "2"]], ""))
         self.assertEqual(self.say("query", "t.txt"), ([["line"], ["a|b"], ["1|2"]], ""))
+
+    def test_stray_quotes_and_comments(self):
+        """The commands that docs/formats.md names."""
+        self.put("q.csv", '# made by hand\nsize,n\n5" pipe,1\nthe "x" and "y",2\nplain,3\n')
+        command = """grep -v '^#' q.csv | sed -E 's/"/""/g; s/[^,]*"[^,]*/"&"/g'"""
+        text = subprocess.run(command, shell=True, cwd=self.m.work, stdout=subprocess.PIPE, check=True).stdout
+        wanted = [["size", "n"], ['5" pipe', "1"], ['the "x" and "y"', "2"], ["plain", "3"]]
+        self.assertEqual(self.say("query", "-", "--parse", "csv", data=text), (wanted, ""))
 
     def test_text_in_latin1(self):
         """A note names the first line that is not UTF-8; none where all are, or where the first bytes cut a character."""
