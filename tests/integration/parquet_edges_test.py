@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import unittest
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -275,6 +276,12 @@ class Edges(SharedMachineTest):
                          [["6", "1969-12-31 23:59:59.999001", "1970-01-01 00:00:00.001000"]])
         self.assertEqual(self.rows("ns.parquet", "--where", "us > timestamp '1970-01-01 00:00:00'", "--select", "count()"),
                          [["3"]])
+        # what the message names
+        self.m.bad(1, "query", "ns.parquet", says="* exclude (COLUMN) leaves the column out")
+        cut = [datetime(1970, 1, 1) + timedelta(microseconds=int(v / 1000)) for v in ns]
+        self.assertEqual([row[0] for row in self.rows("ns.parquet", "--schema", "ts:i64", "--select", "make_timestamp(ts // 1000) as t")],
+                         [str(t) for t in cut])
+        self.assertEqual(len(self.rows("ns.parquet", "--select", "* exclude (ts)")), len(ns))
         self.assertIn("TIMESTAMP(NANOS", self.m.good("parquet", "inspect", "ns.parquet").decode())
 
     def test_years_that_text_cannot_hold(self):

@@ -3,16 +3,17 @@
 
 const char *hac_row_state_text(unsigned state)
 {
-    static const char *const texts[] = {
-        "",
-        "the value is null",
-        "the result is out of range (overflow)",
-        "the value does not fit the type; try_cast gives null instead",
-        "the text is not a value of the type; try_cast gives null instead",
-        "the time has nanoseconds, and timestamps have microseconds; "
-        "give the column the type i64 in --schema for whole nanoseconds, or, of text, "
-        "cut them off: cast(substr(t, 1, 26) as timestamp)",
-        "the text is not of the format; try_strptime gives null instead"};
+    static const char *const texts[] = {"",
+                                        "the value is null",
+                                        "the result is out of range (overflow)",
+                                        "the value does not fit the type; try_cast gives null instead",
+                                        "the text is not a value of the type; try_cast gives null instead",
+                                        "the time has nanoseconds, and timestamps have microseconds; "
+                                        "of Parquet, --schema 'COLUMN:i64' reads whole nanoseconds, which "
+                                        "make_timestamp(COLUMN // 1000) cuts, "
+                                        "and * exclude (COLUMN) leaves the column out; of text, "
+                                        "cast(substr(t, 1, 26) as timestamp) cuts them",
+                                        "the text is not of the format; try_strptime gives null instead"};
     return state < sizeof texts / sizeof *texts ? texts[state] : "unknown error";
 }
 
