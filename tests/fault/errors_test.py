@@ -70,6 +70,9 @@ class Failpoints(MachineTest):
     def parquet(self):
         return ("parquet", "query", "table.parquet", "--select", "sum(a), count()", "-o", "out")
 
+    def found(self):
+        return ("-q", "query", "-", "--select", "count() as n", "-o", "out")
+
     def opsplit(self):
         return ("opsplit", "run", SOURCE / "docs/examples/word-count.yaml", "--input", "folder=texts", "-o", "out")
 
@@ -92,6 +95,8 @@ class Failpoints(MachineTest):
         "client.socket": [("EMFILE", "small", "socket")],
         "client.connect": [("EINTR:1", "small", None)],
         "input.read": [("EIO:1", "stream", "read"), ("EINTR:1", "stream", None)],
+        "content.pipe": [("EMFILE:1", "found", "standard input: ")],
+        "content.tee": [("EIO:1", "found", "standard input: "), ("EINTR:1", "found", None), ("EAGAIN:1", "found", None)],
         "sort.read": [("EIO:1", "small", None), ("EINTR:1", "small", None), ("short", "small", None)],
         "output.open": [("EACCES:1", "file", "out"), ("ENOSPC:1", "words", "out")],
         "output.reserve": [("ENOSPC:1", "file", "no space"), ("EOPNOTSUPP:1", "file", None), ("EINTR:1", "file", None)],
@@ -162,7 +167,7 @@ class Failpoints(MachineTest):
     def ask(self, machine, what):
         """Its result, which is whole or absent."""
         words = getattr(self, what)()
-        data = Path(machine.path("in")).read_bytes() if what == "stream" else None
+        data = Path(machine.path("in")).read_bytes() if what == "stream" else b"a\n1\n2\n" if what == "found" else None
         result = machine.run(*words, data=data, timeout=60)
         out = Path(machine.path("out"))
         if result.code == 0:
@@ -173,6 +178,8 @@ class Failpoints(MachineTest):
             elif what == "words":
                 self.assertEqual(out.read_text().splitlines()[0], "word,count")
                 self.assertIn("rose,200000", out.read_text().splitlines())
+            elif what == "found":
+                self.assertEqual(out.read_text(), "n\n2\n")
             elif what == "parquet":
                 self.assertIn(str(sum(range(5000))) + ",5000", out.read_text())
             elif what == "opsplit":

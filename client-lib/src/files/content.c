@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/foreign_format.h"
 #include "base/format.h"
 #include "input/inflate.h"
@@ -32,13 +33,14 @@ typedef struct content {
 static ssize_t copy_pipe(int fd, uint8_t *data, size_t bytes)
 {
     int copies[2];
-    if (pipe2(copies, O_CLOEXEC) < 0)
+    if (HAC_FAILPOINT("content.pipe", -1, pipe2(copies, O_CLOEXEC)) < 0)
         return -1;
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     ssize_t n;
-    while ((n = tee(fd, copies[1], bytes, 0)) < 0 && errno == EAGAIN)
-        if (poll(&wait, 1, -1) < 0)
-            break;
+    while ((n = HAC_FAILPOINT("content.tee", -1, tee(fd, copies[1], bytes, 0))) < 0 &&
+           (errno == EAGAIN || errno == EINTR))
+        if (errno == EAGAIN)
+            (void)poll(&wait, 1, -1);
     if (n > 0)
         n = read(copies[0], data, (size_t)n);
     hac_close(copies[0]);
