@@ -267,6 +267,7 @@ stddev_samp(price)
 variance(price)
 var_pop(price)
 var_samp(price)
+percentile_disc(0.25) WITHIN GROUP (ORDER BY price)
 quantile_disc(qty, 0.5)
 quantile_disc(id, 0.1)
 quantile_disc(price, 0.9)
@@ -414,7 +415,8 @@ REFUSED = (
     ("to_timestamp(id)", "make_timestamp"),
     ("epoch_ms(id)", "make_timestamp(ms * 1000)"),
     ("time_bucket(INTERVAL '1 day', ts)", "an interval stands before the +"),
-    ("percentile_disc(0.5) WITHIN GROUP (ORDER BY qty)", "within group follows percentile_cont(share) and mode()"),
+    ("percentile_disc(0.5) WITHIN GROUP (ORDER BY qty DESC)", "within group follows percentile_cont(share), percentile_disc(share)"),
+    ("max(qty) WITHIN GROUP (ORDER BY qty)", "write quantile(x, 0.5), mode(x) or top_k(x, k)"),
     ("quantile_cont(0.5) WITHIN GROUP (ORDER BY qty + 'x')", "'+' takes"),
     ("min(COLUMNS('^nope$'))", "columns: no name matches; there are: id, day"),
     ("COLUMNS('a(')", "the regular expression: "),
@@ -596,6 +598,20 @@ class Words(SharedMachineTest):
             self.assertFalse(Path(self.m.path(name)).exists())
         self.m.good("query", "t.csv", "-o", "out.xlsx", "--output-format", "csv")
         self.m.bad(2, "sort", "-", "--key", "id", says="say --input-format csv or parquet")
+
+    def test_times_without_zeros(self):
+        """Columns of dates and times without leading zeros have DuckDB's types and values."""
+        Path(self.m.path("short.csv")).write_text("d,t,z,s,n\n" + "".join(
+            f"{2000 + i}-{1 + i % 12}-{1 + i % 28},2024-{1 + i % 12}-{1 + i % 28} {i % 24}:{i % 60:02}:05,2024-1-{1 + i % 9}T{i % 10}:30:00Z,"
+            f"2024-1-{1 + i % 40},{1 + i % 12}-{1 + i % 28}\n" for i in range(99)), encoding="utf-8")
+        wanted = self.duck.execute("SELECT d, t, z::TIMESTAMP, s, n FROM read_csv('short.csv', sample_size = -1)").fetchall()
+        got = self.ask("SELECT d, t, z::TIMESTAMP AS z, s, n FROM 'short.csv'")
+        self.check("dtzsn", got, wanted)
+        self.assertEqual([row[1] for row in self.ask("DESCRIBE 'short.csv'")], ["date", "timestamp", "timestamptz", "string", "string"])
+        statement = "SELECT DATE '2024-1-5' AS a, TIMESTAMP '2024-1-5 9:30' AS b, count(*) AS c FROM 'short.csv' WHERE d < '2050-2-3' AND t > '2024-1-9 9:00:00'"
+        self.check("abc", self.ask(statement), self.duck.execute(statement.replace("'short.csv'", "read_csv('short.csv', sample_size = -1)")).fetchall())
+        text = "SELECT id FROM 't.csv' WHERE id < 3 UNION ALL BY NAME SELECT id FROM 't.csv' WHERE id < 3"
+        self.check(["id"], self.ask(text), self.wanted(text))
 
     def test_names_of_expanded_items(self):
         """An expression with COLUMNS has its own text as name, with a column's name in the place of COLUMNS."""

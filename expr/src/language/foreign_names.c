@@ -87,7 +87,7 @@ static const char *const names[][2] = {
     {"percent_rank", "; there are no window functions: group by a key with arg_max(a, b), first or top_k"},
     {"percentile", "quantile(a, share), with a share from 0 to 1"},
     {"percentile_cont", "quantile(a, share)"},
-    {"percentile_disc", "quantile_disc(a, share)"},
+    {"percentile_disc", "quantile_disc(a, share), or percentile_disc(share) within group (order by a)"},
     {"pg_typeof", "typeof(a)"},
     {"printf", "concat(a, b), or a || b; lpad(a, n, '0') pads"},
     {"product", "exp(sum(ln(a))), for numbers above 0"},

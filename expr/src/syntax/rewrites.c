@@ -119,12 +119,14 @@ hac_node *hac_rewrite_within_group(hac_parser *p, size_t at, hac_node *call, hac
     bool cont = strcmp(call->name, "percentile_cont") == 0 || strcmp(call->name, "quantile_cont") == 0;
     if (strcmp(call->name, "mode") == 0 && call->n_args == 0 && !descending)
         return hac_call(p, "mode", call->at, value);
-    if (!cont || call->n_args != 1 || call->args[0]->kind != HAC_NODE_LITERAL)
+    bool disc = strcmp(call->name, "percentile_disc") == 0 && !descending;
+    if (!(cont || disc) || call->n_args != 1 || call->args[0]->kind != HAC_NODE_LITERAL)
         return hac_parser_fail(p, at,
-                               "within group follows percentile_cont(share) and mode(); write "
+                               "within group follows percentile_cont(share), percentile_disc(share), "
+                               "ascending, and mode(); write "
                                "quantile(x, 0.5), mode(x) or top_k(x, k)");
     hac_node *share = call->args[0];
     if (descending && !turn_share(&share->literal, share->type))
         return hac_parser_fail(p, share->at, "expected a share from 0 to 1");
-    return hac_call(p, "quantile", call->at, value, share);
+    return hac_call(p, disc ? "quantile_disc" : "quantile", call->at, value, share);
 }

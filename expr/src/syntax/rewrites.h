@@ -14,7 +14,8 @@ hac_node *hac_rewrite_is(hac_parser *p, size_t at, hac_node *a, bool value);
 hac_node *hac_rewrite_concat_ws(hac_parser *p, size_t at, hac_node *const *args, size_t n);
 /* trim(a, 'xy'), ltrim and rtrim: removes the characters, which are a constant, from the ends. */
 hac_node *hac_rewrite_trim(hac_parser *p, size_t at, const char *name, hac_node *a, hac_node *characters);
-/* percentile_cont(share) and mode(), `within group (order by value)`: quantile(value, share), mode(value). */
+/* percentile_cont(share), percentile_disc(share) and mode(), `within group (order by value)`: quantile(value,
+ * share), quantile_disc(value, share), mode(value). */
 hac_node *hac_rewrite_within_group(hac_parser *p, size_t at, hac_node *call, hac_node *value,
                                    bool descending);
 

@@ -578,6 +578,8 @@ static bool take_union(sql_parser *p)
         return fail_here(p, ONLY_ROWS, "what makes groups, orders or limits rows");
     if (!advance_twice(p))
         return false;
+    if (is_word(p, "by") && hac_token_is_word(&p->next, "name") && !advance_twice(p))
+        return false; /* columns have their names in any case */
     const char *first = p->token.text;
     drop_aliases(p);
     texts[HAC_SQL_SELECT] = texts[HAC_SQL_WHERE] = (hac_sql_text){.text = NULL};
