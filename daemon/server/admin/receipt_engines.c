@@ -106,14 +106,13 @@ static bool any_kernels(const hacd_job *job, uint64_t *ret_tasks)
     return kernels > 0;
 }
 
-/* A candidate by kernels that has a price; else the first one, which says why it has none. NULL: none is
- * listed. */
+/* A candidate by kernels that has a price; else the first one without a price. NULL: none is listed. */
 static const hac_plan_candidate *find_by_kernels(const hac_plan *plan)
 {
     const hac_plan_candidate *first = NULL;
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
-        if (strcmp(c->name, "device") != 0 && strncmp(c->name, "device on ", strlen("device on ")) != 0)
+        if (!c->by_kernels)
             continue;
         if (c->seconds >= 0)
             return c;
@@ -124,7 +123,6 @@ static const hac_plan_candidate *find_by_kernels(const hac_plan *plan)
 
 static void why_by_price(const hac_plan *plan, char *ret, size_t capacity)
 {
-    static const char not_possible[] = "not possible: ";
     const hac_plan_candidate *kernels = find_by_kernels(plan);
     if (kernels == NULL) {
         snprintf(ret, capacity,
@@ -132,14 +130,12 @@ static void why_by_price(const hac_plan *plan, char *ret, size_t capacity)
         return;
     }
     const char *why = kernels->reason;
-    if (strncmp(why, not_possible, strlen(not_possible)) == 0)
-        why += strlen(not_possible);
     if (kernels->seconds >= 0)
         snprintf(ret, capacity,
                  "host codelets were predicted to take %.3f ms, kernels %.3f ms (%s); `--engine device` runs "
                  "kernels",
                  plan->predicted_seconds * 1e3, kernels->seconds * 1e3, why);
-    else if (strstr(why, "the host engine was asked for") != NULL)
+    else if (kernels->cause == HAC_CAUSE_NOT_ASKED)
         snprintf(ret, capacity, "%s; without `--engine host` the faster engine runs", why);
     else
         snprintf(ret, capacity, "%s; another query or device can change that", why);

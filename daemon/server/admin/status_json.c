@@ -436,11 +436,13 @@ static void why_candidates(hac_text *t, const hac_plan *plan)
     hac_text_add(t, "What was considered:\n");
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
+        char text[HAC_CANDIDATE_REASON_MAX];
+        const char *reason = hac_candidate_reason(c, text, sizeof text);
         if (c->seconds >= 0)
             hac_text_addf(t, "  %c %-44s %10.3f ms  %s\n", c->chosen ? '*' : ' ', c->name, c->seconds * 1e3,
-                          c->reason);
+                          reason);
         else
-            hac_text_addf(t, "    %-44s %13s  %s\n", c->name, "–", c->reason);
+            hac_text_addf(t, "    %-44s %13s  %s\n", c->name, "–", reason);
     }
 }
 

@@ -56,7 +56,7 @@ static void try_others(plan_search *s, const hac_sort_spec *spec)
 static void give_reason(hac_plan *plan, const char *fastest, uint64_t wanted, uint64_t limit)
 {
     for (size_t i = 0; i < plan->n_candidates; i++)
-        if (!plan->candidates[i].chosen && strstr(plan->candidates[i].reason, "not asked for") != NULL)
+        if (!plan->candidates[i].chosen && plan->candidates[i].cause == HAC_CAUSE_NOT_ASKED)
             snprintf(plan->candidates[i].reason, sizeof plan->candidates[i].reason,
                      "faster, but not within the memory allowed, or not asked for");
         else if (plan->candidates[i].chosen)

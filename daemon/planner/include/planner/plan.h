@@ -162,12 +162,21 @@ typedef struct hac_sort_part {
     size_t n_corun;
 } hac_sort_part;
 
+/* What decided whether a candidate plan was chosen, for code; hac_plan_candidate.reason is for people. */
+typedef enum hac_candidate_cause {
+    HAC_CAUSE_PRICE = 0, /* the price, or an estimate of it */
+    HAC_CAUSE_CANNOT,    /* nothing can run the candidate */
+    HAC_CAUSE_NOT_ASKED  /* an option of the user excludes the candidate */
+} hac_candidate_cause;
+
 /* A candidate plan with its price, as `explain` and `why` list it. */
 typedef struct hac_plan_candidate {
     char name[96];  /* "radix on cpu.0 + cpu.1", "bitonic upper", "no split" … */
     double seconds; /* predicted; < 0: not possible */
     bool chosen;
-    char reason[160]; /* why it was chosen, or why not */
+    bool by_kernels; /* a query that kernels alone aggregate */
+    hac_candidate_cause cause;
+    char reason[160]; /* why it was chosen, or why not; print it with hac_candidate_reason */
 } hac_plan_candidate;
 
 /* What `explain` prints of a sort in addition to the tasks. */
@@ -255,6 +264,11 @@ void hac_plan_name_devices(const hac_plan *plan, char *ret, size_t bytes);
 
 /* The index of the plan's buffer of that name, -1 if there is none. */
 int hac_plan_find_buffer(const hac_plan *plan, const char *name);
+
+/* Prints the reason of a candidate into `text`: with "not possible: " before it if no price was computed
+ * because nothing can run the candidate, or because an option excludes it. Returns `text`. */
+const char *hac_candidate_reason(const hac_plan_candidate *candidate, char *text, size_t capacity);
+#define HAC_CANDIDATE_REASON_MAX 176 /* bytes that hac_candidate_reason needs */
 
 /* The planners of the flows build plans with the following functions, which fail with HAC_NO_MEMORY or at a
  * limit of this header. */

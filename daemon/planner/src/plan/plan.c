@@ -177,6 +177,13 @@ hac_status hac_plan_add_string(hac_plan *plan, const char *text, const char **re
     return HAC_OK;
 }
 
+const char *hac_candidate_reason(const hac_plan_candidate *candidate, char *text, size_t capacity)
+{
+    bool impossible = candidate->seconds < 0 && candidate->cause != HAC_CAUSE_PRICE;
+    snprintf(text, capacity, "%s%s", impossible ? "not possible: " : "", candidate->reason);
+    return text;
+}
+
 hac_status hac_plan_add_candidate(hac_plan *plan, const hac_plan_candidate *candidate, hac_error *err)
 {
     hac_status status = reserve(&plan->candidates, plan->n_candidates, 1, sizeof(*plan->candidates), err);

@@ -220,10 +220,12 @@ static hac_status consider(query_planning *p, hac_query_strategy strategy, const
         return status;
     c->seconds = plan->predicted_seconds = simulation.seconds;
     bool device = strategy == HAC_QUERY_DEVICE || strategy == HAC_QUERY_MIXED;
+    c->by_kernels = strategy == HAC_QUERY_DEVICE;
     if (wants_device(p->spec) && !device && p->best != NULL && strcmp(p->best->query.engine, "device") == 0) {
         snprintf(c->reason, sizeof(c->reason), "%s",
                  p->spec->engine == HAC_ENGINE_DEVICE ? "the device engine was asked for"
                                                       : "hot keys were asked for");
+        c->cause = HAC_CAUSE_NOT_ASKED;
         return HAC_OK;
     }
     if (device && !wants_device(p->spec) && p->best != NULL && is_guess(p, strategy, set)) {
@@ -314,7 +316,9 @@ static hac_status leave_out(query_planning *p, const hac_machine_device *device,
         return HAC_NO_MEMORY;
     snprintf(c->name, sizeof(c->name), "device%s%s", device != NULL ? " on " : "",
              device != NULL ? device->name : "");
-    snprintf(c->reason, sizeof(c->reason), "not possible: %s", why);
+    snprintf(c->reason, sizeof(c->reason), "%s", why);
+    c->by_kernels = true;
+    c->cause = p->spec->engine == HAC_ENGINE_HOST ? HAC_CAUSE_NOT_ASKED : HAC_CAUSE_CANNOT;
     return HAC_OK;
 }
 

@@ -473,12 +473,19 @@ static void test_way_asked_for(void **state)
     spec.hot_keys = HAC_HOT_KEYS_AUTO;
     hac_plan *plan = plan_for(&machine, &spec);
     assert_reason(plan, "host on cpu.0", "the device engine was asked for");
+    assert_int_equal(candidate(plan, "host on cpu.0")->cause, HAC_CAUSE_NOT_ASKED);
     hac_plan_free(plan);
     spec.engine = HAC_ENGINE_HOST;
     spec.hot_keys = HAC_HOT_KEYS_ON;
     plan = plan_for(&machine, &spec);
     assert_string_equal(plan->query.engine, "host");
     assert_reason(plan, "device", "the host engine was asked for");
+    char reason[HAC_CANDIDATE_REASON_MAX];
+    assert_int_equal(candidate(plan, "device")->cause, HAC_CAUSE_NOT_ASKED);
+    assert_true(candidate(plan, "device")->by_kernels);
+    assert_string_equal(hac_candidate_reason(candidate(plan, "device"), reason, sizeof reason),
+                        "not possible: the host engine was asked for");
+    assert_int_equal(candidate(plan, "host on cpu.0")->cause, HAC_CAUSE_PRICE);
     assert_string_equal(
         plan->query.remark,
         "hot keys have no effect, the device does not aggregate: the host engine was asked for");

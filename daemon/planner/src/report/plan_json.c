@@ -195,11 +195,12 @@ static void write_candidates(hac_text *out, const hac_plan *plan)
     hac_json_open(out, "candidates", '[');
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
+        char reason[HAC_CANDIDATE_REASON_MAX];
         hac_json_open(out, NULL, '{');
         hac_json_string(out, "name", c->name);
         write_number_or_null(out, "predicted_seconds", c->seconds >= 0, c->seconds);
         hac_json_bool(out, "chosen", c->chosen);
-        hac_json_string(out, "reason", c->reason);
+        hac_json_string(out, "reason", hac_candidate_reason(c, reason, sizeof reason));
         hac_json_close(out, '}');
     }
     hac_json_close(out, ']');

@@ -257,11 +257,11 @@ static void write_candidates(hac_text *out, const hac_plan *plan)
     hac_text_add(out, strcmp(plan->flow, "opsplit") == 0 ? "placements\n" : "candidates that were priced\n");
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
-        char time[32];
+        char time[32], reason[HAC_CANDIDATE_REASON_MAX];
         hac_text_add(out, c->chosen ? "  * " : "    ");
         write_padded(out, c->name, 44);
         write_padded(out, c->seconds >= 0 ? hac_format_seconds(c->seconds, time, sizeof(time)) : "–", -11);
-        hac_text_addf(out, "  %s\n", c->reason);
+        hac_text_addf(out, "  %s\n", hac_candidate_reason(c, reason, sizeof reason));
     }
 }
 

@@ -246,7 +246,7 @@ static hac_status try_candidate(const sort_planning *p, algorithm a, hac_sort_sc
     hac_error why = HAC_ERROR_NONE;
     hac_status status = build(p, a, scheme, set, &ret->plan, &why);
     if (status == HAC_UNSUPPORTED) {
-        snprintf(ret->reason, sizeof(ret->reason), "not possible: %.140s", why.message);
+        snprintf(ret->reason, sizeof(ret->reason), "%.159s", why.message);
         return HAC_OK;
     }
     if (status == HAC_OK)
@@ -270,6 +270,7 @@ static hac_status consider(sort_planning *p, algorithm a, hac_sort_scheme scheme
     name_candidate(p, a, scheme, set, c->name, sizeof(c->name));
     if (tried->reason[0] != '\0') {
         snprintf(c->reason, sizeof(c->reason), "%s", tried->reason);
+        c->cause = HAC_CAUSE_CANNOT;
         return HAC_OK;
     }
     c->seconds = tried->simulation.seconds;
@@ -468,7 +469,6 @@ static hac_status consider_all(sort_planning *p, comparison compared[2], hac_err
 static void give_reason(hac_plan_candidate *c, bool chosen, double best)
 {
     double ratio = best > 0 ? c->seconds / best : 1;
-    const char *asked = c->chosen ? "" : ", but not asked for";
     if (c->seconds < 0 || c->reason[0] != '\0')
         return; /* has a reason already */
     if (chosen)
@@ -477,8 +477,11 @@ static void give_reason(hac_plan_candidate *c, bool chosen, double best)
         snprintf(c->reason, sizeof(c->reason), "%.1f times as long", ratio);
     else if (ratio >= 1)
         snprintf(c->reason, sizeof(c->reason), "%.1f %% longer", 100 * (ratio - 1));
-    else
-        snprintf(c->reason, sizeof(c->reason), "%.1f %% shorter%s", 100 * (1 - ratio), asked);
+    else {
+        snprintf(c->reason, sizeof(c->reason), "%.1f %% shorter%s", 100 * (1 - ratio),
+                 c->chosen ? "" : ", but not asked for");
+        c->cause = c->chosen ? HAC_CAUSE_PRICE : HAC_CAUSE_NOT_ASKED;
+    }
 }
 
 /* Hands the list of candidates to the plan, with the reasons filled in. */
