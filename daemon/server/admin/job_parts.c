@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job_parts.h"
 
-#include <string.h>
-
 static bool is_run(const hacd_job *job)
 {
-    return strcmp(job->kind->flow, "opsplit") == 0;
+    return job->kind->flow == HAC_FLOW_OPSPLIT;
 }
 
 /* Inputs are read from files, outputs from memory of the run. */

@@ -200,42 +200,25 @@ static void add_log(hac_text *t, const hac_metrics *m)
 
 /* ---- jobs --------------------------------------------------------------------------------------------- */
 
-static unsigned flow_index(const char *flow)
-{
-    unsigned i = 0;
-    while (i + 1 < HAC_METRICS_FLOWS && strcmp(hac_metrics_flows[i], flow) != 0)
-        i++;
-    return i;
-}
-
-/* The number of flows to report. "other" is reported only if it was ever used. */
-static unsigned n_flows(const hac_metrics *m)
-{
-    const hac_flow_metrics *other = &m->flows[HAC_METRICS_FLOWS - 1];
-    bool any = other->ended[0] + other->ended[1] + other->ended[2] > 0;
-    return any ? HAC_METRICS_FLOWS : HAC_METRICS_FLOWS - 1;
-}
-
 /* A job's state in the metrics. */
 enum { QUEUED, PLANNED, RUNNING, WAITING, N_STATES };
 
 static void add_jobs(hac_text *t, const hac_server *server)
 {
     static const char *const names[N_STATES] = {"queued", "planned", "running", "waiting"};
-    const hac_metrics *m = &server->metrics;
-    unsigned counts[HAC_METRICS_FLOWS][N_STATES] = {{0}}, queued = 0;
+    unsigned counts[HAC_N_FLOWS][N_STATES] = {{0}}, queued = 0;
     const hacd_job *job = NULL;
     hac_list_for_each (job, &server->jobs.list, hacd_job, link) {
         if (hacd_job_ended(job) || job->by_itself)
             continue;
         unsigned state = job->waiting && !hacd_job_waits_for_memory(job) ? WAITING : (unsigned)job->state;
-        counts[flow_index(job->flow)][state]++;
+        counts[job->flow][state]++;
         queued += state == QUEUED;
     }
     family f = begin(t, HAC_METRIC_JOBS);
-    for (unsigned i = 0; i < n_flows(m); i++)
+    for (unsigned i = 0; i < HAC_N_FLOWS; i++)
         for (unsigned s = 0; s < N_STATES; s++)
-            add2(&f, (label){"flow", hac_metrics_flows[i]}, (label){"state", names[s]}, counts[i][s]);
+            add2(&f, (label){"flow", hac_flow_name(i)}, (label){"state", names[s]}, counts[i][s]);
     f = begin(t, HAC_METRIC_QUEUE);
     add0(&f, queued);
 }
@@ -245,8 +228,8 @@ static void add_flow_histograms(hac_text *t, const hac_metrics *m, hac_metric_fa
                                 const double *bounds)
 {
     family f = begin(t, which);
-    for (unsigned i = 0; i < n_flows(m); i++)
-        add_histogram(&f, "flow", hac_metrics_flows[i],
+    for (unsigned i = 0; i < HAC_N_FLOWS; i++)
+        add_histogram(&f, "flow", hac_flow_name(i),
                       (const hac_histogram *)(const void *)((const char *)&m->flows[i] + offset), bounds);
 }
 
@@ -254,26 +237,26 @@ static void add_flow_histograms(hac_text *t, const hac_metrics *m, hac_metric_fa
 static void add_flow_counts(hac_text *t, const hac_metrics *m, hac_metric_family which, size_t offset)
 {
     family f = begin(t, which);
-    for (unsigned i = 0; i < n_flows(m); i++) {
+    for (unsigned i = 0; i < HAC_N_FLOWS; i++) {
         uint64_t value;
         memcpy(&value, (const char *)&m->flows[i] + offset, sizeof value);
-        add1(&f, "flow", hac_metrics_flows[i], (double)value);
+        add1(&f, "flow", hac_flow_name(i), (double)value);
     }
 }
 
 static void add_shares(hac_text *t, const hac_metrics *m)
 {
     family f = begin(t, HAC_METRIC_CAPABILITY);
-    for (unsigned i = 0; i < n_flows(m); i++)
+    for (unsigned i = 0; i < HAC_N_FLOWS; i++)
         if (m->flows[i].k > 0)
-            add1(&f, "flow", hac_metrics_flows[i], m->flows[i].k);
+            add1(&f, "flow", hac_flow_name(i), m->flows[i].k);
     f = begin(t, HAC_METRIC_SHARE);
-    for (unsigned i = 0; i < n_flows(m); i++)
+    for (unsigned i = 0; i < HAC_N_FLOWS; i++)
         for (unsigned d = 0; d < m->n_devices; d++) {
             if ((m->flows[i].shared >> d & 1) == 0)
                 continue;
             label labels[] = {
-                {"flow", hac_metrics_flows[i]}, {"device", m->devices[d].name}, {"kind", "planned"}};
+                {"flow", hac_flow_name(i)}, {"device", m->devices[d].name}, {"kind", "planned"}};
             add(&f, labels, 3, (double)m->flows[i].planned[d]);
             labels[2].value = "measured";
             add(&f, labels, 3, (double)m->flows[i].measured[d]);
@@ -284,17 +267,17 @@ static void add_flows(hac_text *t, const hac_metrics *m)
 {
     static const char *const outcomes[] = {"done", "failed", "cancelled"};
     family f = begin(t, HAC_METRIC_ENDED);
-    for (unsigned i = 0; i < n_flows(m); i++)
+    for (unsigned i = 0; i < HAC_N_FLOWS; i++)
         for (unsigned s = 0; s < 3; s++)
-            add2(&f, (label){"state", outcomes[s]}, (label){"flow", hac_metrics_flows[i]},
+            add2(&f, (label){"state", outcomes[s]}, (label){"flow", hac_flow_name(i)},
                  (double)m->flows[i].ended[s]);
     add_flow_histograms(t, m, HAC_METRIC_QUEUE_TIME, offsetof(hac_flow_metrics, queue_seconds),
                         hac_bounds_seconds);
     add_flow_histograms(t, m, HAC_METRIC_RUN_TIME, offsetof(hac_flow_metrics, run_seconds),
                         hac_bounds_seconds);
     f = begin(t, HAC_METRIC_BUILD_TIME);
-    for (unsigned i = 0; i < n_flows(m); i++)
-        add1(&f, "flow", hac_metrics_flows[i], m->flows[i].build_seconds);
+    for (unsigned i = 0; i < HAC_N_FLOWS; i++)
+        add1(&f, "flow", hac_flow_name(i), m->flows[i].build_seconds);
     add_flow_counts(t, m, HAC_METRIC_BYTES_IN, offsetof(hac_flow_metrics, bytes_in));
     add_flow_counts(t, m, HAC_METRIC_BYTES_OUT, offsetof(hac_flow_metrics, bytes_out));
     add_flow_histograms(t, m, HAC_METRIC_JOB_ERROR, offsetof(hac_flow_metrics, prediction_ratio),

@@ -42,7 +42,7 @@ static void describe_host_cores(const hac_server_device *device, char *ret, size
 /* A CPU device is cores of the host. */
 static void describe_device_cores(const hac_server_device *device, char *ret, size_t capacity)
 {
-    if (strcmp(device->type, "cpu") == 0 && strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0)
+    if (strcmp(device->type, "cpu") == 0 && device->config.kind == HAC_KIND_CPU)
         describe_host_cores(device, ret, capacity);
     else
         snprintf(ret, capacity, "%s", device->config.name);
@@ -145,11 +145,11 @@ static void why_of_query(const hac_query_info *query, const hac_plan *plan, char
 {
     if (query->remark[0] != '\0')
         snprintf(ret, capacity, "%s; another query or device can change that", query->remark);
-    else if (strcmp(query->engine, "whole") == 0)
+    else if (query->engine == HAC_PLAN_ENGINE_WHOLE)
         snprintf(ret, capacity,
                  "the input is small, so one task in C does it all; larger input runs in parts, which "
                  "kernels can aggregate");
-    else if (strcmp(query->engine, "rows") == 0)
+    else if (query->engine == HAC_PLAN_ENGINE_ROWS)
         snprintf(ret, capacity,
                  "nothing is aggregated, and there are no kernels for that; a query with aggregates "
                  "can run kernels");
@@ -161,7 +161,7 @@ static void why_of_sub_operators(const hacd_job *job, char *ret, size_t capacity
 {
     bool cpus_only = true;
     for (uint32_t d = 0; d < job->plan->n_devices; d++)
-        cpus_only &= strcmp(hac_device_kind_name(device_of(job, d)->config.kind), "cpu") == 0;
+        cpus_only &= device_of(job, d)->config.kind == HAC_KIND_CPU;
     if (cpus_only)
         snprintf(ret, capacity,
                  "CPUs run the host codelets of sub-operators; `--kernels`, or a device that is no CPU, runs "
@@ -181,7 +181,7 @@ bool hac_receipt_why_no_kernels(const hacd_job *job, char *ret, size_t capacity)
                  job->by_host_reason);
     else if (hac_plan_is_query(plan))
         why_of_query(&plan->query, plan, ret, capacity);
-    else if (strcmp(plan->flow, "opsplit") == 0)
+    else if (plan->flow == HAC_FLOW_OPSPLIT)
         why_of_sub_operators(job, ret, capacity);
     else
         snprintf(ret, capacity, "this job has no tasks that have kernels");

@@ -202,7 +202,7 @@ static double seconds_left(const hacd_job *job)
 static void add_job_members(hac_text *t, const hacd_job *job, uint64_t memory_bytes)
 {
     hac_json_unsigned(t, "id", job->id);
-    hac_json_string(t, "flow", job->flow);
+    hac_json_string(t, "flow", hac_flow_name(job->flow));
     hac_json_string(t, "state", hacd_job_state_name(hacd_job_state_for_all(job)));
     hac_json_unsigned(t, "user", job->user->uid);
     hac_json_unsigned(t, "items", job->items);
@@ -304,7 +304,7 @@ static double run_seconds(const hacd_job *job)
 static void add_receipt_members(hac_text *t, const hacd_job *job)
 {
     hac_json_unsigned(t, "job", job->id);
-    hac_json_string(t, "flow", job->flow);
+    hac_json_string(t, "flow", hac_flow_name(job->flow));
     hac_json_string(t, "state", hacd_job_state_name(job->state));
     hac_json_string(t, "message", job->state == HAC_JOB_DONE ? NULL : job->message);
     hac_json_unsigned(t, "items", job->items);
@@ -479,18 +479,17 @@ static void why_not(hac_text *t, const hac_server *server, const hacd_job *job)
 
 static void why_engine(hac_text *t, const hac_plan *plan)
 {
-    static const char *const engines[][2] = {{"whole", "all in one task"},
-                                             {"rows", "in chunks, without aggregation"},
-                                             {"host", "in chunks, with host codelets"},
-                                             {"device", "in chunks, with device kernels"},
-                                             {"mixed", "in chunks, with host codelets on CPUs and kernels "
-                                                       "on the other devices"}};
+    static const char *const engines[HAC_N_PLAN_ENGINES] = {
+        [HAC_PLAN_ENGINE_WHOLE] = "all in one task",
+        [HAC_PLAN_ENGINE_ROWS] = "in chunks, without aggregation",
+        [HAC_PLAN_ENGINE_HOST] = "in chunks, with host codelets",
+        [HAC_PLAN_ENGINE_DEVICE] = "in chunks, with device kernels",
+        [HAC_PLAN_ENGINE_MIXED] = "in chunks, with host codelets on CPUs and kernels on the other devices"};
     if (plan->sort.algorithm[0] != '\0')
         hac_text_addf(t, " with the %s algorithm%s%s", plan->sort.algorithm,
                       plan->sort.scheme[0] ? ", scheme " : "", plan->sort.scheme);
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        if (strcmp(plan->query.engine, engines[i][0]) == 0)
-            hac_text_addf(t, " %s", engines[i][1]);
+    if (engines[plan->query.engine] != NULL)
+        hac_text_addf(t, " %s", engines[plan->query.engine]);
     hac_text_add(t, ".\n");
 }
 
@@ -522,7 +521,7 @@ hac_status hac_status_json_why(const hac_server *server, const hacd_job *job, ch
                                hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
-    hac_text_addf(&t, "Job %llu (%s) is %s", (unsigned long long)job->id, job->flow,
+    hac_text_addf(&t, "Job %llu (%s) is %s", (unsigned long long)job->id, hac_flow_name(job->flow),
                   hacd_job_state_name(hacd_job_state_for_all(job)));
     hac_text_addf(&t, job->message[0] != '\0' && job->state != HAC_JOB_DONE ? ": %s.\n" : ".\n",
                   job->message);

@@ -79,7 +79,7 @@ typedef struct hacd_task_range {
 } hacd_task_range;
 
 typedef struct hacd_job_kind {
-    const char *flow;   /* "sort", "calibrate", "tune" */
+    hac_flow flow;
     size_t state_bytes; /* size of kind_state, which is zeroed */
     /* Fills in a new job from the request that submits it. The options common to all jobs have been read
      * already. */
@@ -178,7 +178,7 @@ struct hacd_job {
     hac_jobs *jobs;
     const hacd_job_kind *kind;
     void *kind_state;
-    const char *flow;             /* what users see: the kind's flow, or "sort" for a query that sorts */
+    hac_flow flow;                /* what users see: the kind's flow, or the sort of a query that sorts */
     hac_reservation *reservation; /* memory reserved for its plans; NULL: none */
     uint64_t id;
     hac_user *user;

@@ -51,7 +51,7 @@ static void note_done(hac_metrics *metrics, hac_flow_metrics *flow, const hacd_j
 void hacd_job_metrics_ended(const hacd_job *job)
 {
     hac_metrics *metrics = job->jobs->metrics;
-    hac_flow_metrics *flow = hac_metrics_flow(metrics, job->flow);
+    hac_flow_metrics *flow = &metrics->flows[job->flow];
     flow->bytes_in += job->bytes_in;
     flow->retries += job->retries;
     flow->restarts += job->restarts;
@@ -65,5 +65,5 @@ void hacd_job_metrics_ended(const hacd_job *job)
 
 void hacd_job_metrics_ended_for_all(const hacd_job *job)
 {
-    hac_metrics_flow(job->jobs->metrics, job->flow)->ended[job->state - HAC_JOB_DONE]++;
+    job->jobs->metrics->flows[job->flow].ended[job->state - HAC_JOB_DONE]++;
 }

@@ -43,7 +43,7 @@ static uint32_t draw(fixture *f, uint32_t below)
 static void make_plan(fixture *f, bool ahead)
 {
     hac_error err = HAC_ERROR_NONE;
-    assert_int_equal(hac_plan_new("opsplit", &f->plan, &err), HAC_OK);
+    assert_int_equal(hac_plan_new(HAC_FLOW_OPSPLIT, &f->plan, &err), HAC_OK);
     f->plan->ahead = ahead;
     for (uint32_t t = 0; t < TASKS; t++) {
         uint32_t after[3];
@@ -213,7 +213,7 @@ static void test_chain(void **state)
     (void)state;
     hac_error err = HAC_ERROR_NONE;
     fixture f = {.next_id = 1};
-    assert_int_equal(hac_plan_new("opsplit", &f.plan, &err), HAC_OK);
+    assert_int_equal(hac_plan_new(HAC_FLOW_OPSPLIT, &f.plan, &err), HAC_OK);
     f.plan->ahead = true;
     for (uint32_t t = 0; t < 3; t++) {
         hac_plan_task task = {.codelet = "op.map", .device = 0, .count = 1};
@@ -249,7 +249,7 @@ static void make_input(fixture *f)
 {
     hac_error err = HAC_ERROR_NONE;
     const uint32_t after[] = {0, 1, 2};
-    assert_int_equal(hac_plan_new("splice", &f->plan, &err), HAC_OK);
+    assert_int_equal(hac_plan_new(HAC_FLOW_SPLICE, &f->plan, &err), HAC_OK);
     for (uint32_t t = 0; t < 4; t++) {
         hac_plan_task task = {
             .codelet = "query.rows", .device = (int)draw(f, QUEUES), .count = t < 3 ? 1 + draw(f, 9) : 1};

@@ -533,7 +533,7 @@ static bool find_range(const hacd_job *job, uint32_t task, hacd_task_range *ret)
     return ret->count > 0 && ret->first % ret->grain == 0;
 }
 
-static const hacd_job_kind ops_kind = {.flow = "opsplit",
+static const hacd_job_kind ops_kind = {.flow = HAC_FLOW_OPSPLIT,
                                        .state_bytes = sizeof(ops_state),
                                        .fill = fill,
                                        .next_plan = next_plan,
@@ -551,7 +551,7 @@ static const hacd_job_kind ops_kind = {.flow = "opsplit",
                                        .sets_result_bytes = true,
                                        .user_errors = true};
 
-static const hacd_job_kind graphs_kind = {.flow = "opsplit",
+static const hacd_job_kind graphs_kind = {.flow = HAC_FLOW_OPSPLIT,
                                           .state_bytes = sizeof(ops_state),
                                           .fill = fill,
                                           .next_plan = next_plan,

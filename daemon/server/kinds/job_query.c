@@ -148,16 +148,17 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     return HAC_OK;
 }
 
-#define QUERY_KIND(name)                                                                                     \
+#define QUERY_KIND(kind)                                                                                     \
     {                                                                                                        \
-        .flow = name, .state_bytes = sizeof(hac_query_holder), .fill = fill, .next_plan = next_plan,         \
+        .flow = kind, .state_bytes = sizeof(hac_query_holder), .fill = fill, .next_plan = next_plan,         \
         .task_done = hac_query_run_task_done, .did_all = hac_query_run_did_all,                              \
         .task_ended = hac_query_run_task_ended, .task_failed = hac_query_run_task_failed,                    \
         .receipt = receipt, .free_state = hac_query_run_end, .ended = ended, .over_limit = over_limit,       \
         .has_result = true, .sets_result_bytes = true, .user_errors = true, .in_order = true                 \
     }
 
-static const hacd_job_kind query_kind = QUERY_KIND("mapreduce"), parquet_kind = QUERY_KIND("parquet");
+static const hacd_job_kind query_kind = QUERY_KIND(HAC_FLOW_MAPREDUCE),
+                           parquet_kind = QUERY_KIND(HAC_FLOW_PARQUET);
 
 hac_status hacd_job_query_submit(hac_submission *from, hac_error *err)
 {

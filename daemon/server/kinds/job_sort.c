@@ -345,7 +345,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     return status;
 }
 
-static const hacd_job_kind sort_kind = {.flow = "sort",
+static const hacd_job_kind sort_kind = {.flow = HAC_FLOW_SORT,
                                         .state_bytes = sizeof(sort_state),
                                         .fill = fill,
                                         .estimate = estimate,

@@ -385,7 +385,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     return HAC_OK;
 }
 
-static const hacd_job_kind splits_kind = {.flow = "splice",
+static const hacd_job_kind splits_kind = {.flow = HAC_FLOW_SPLICE,
                                           .state_bytes = sizeof(hacd_splits),
                                           .fill = fill,
                                           .next_plan = next_plan,

@@ -209,7 +209,7 @@ static void begin_device(hacd_job *job)
 {
     tune_state *state = job->kind_state;
     const hac_server_device *device = device_of(job);
-    bool cpu = strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0;
+    bool cpu = device->config.kind == HAC_KIND_CPU;
     state->before = device->tuning;
     state->gain = 1;
     state->restarts = 0;
@@ -483,7 +483,7 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     return hac_measurement_take(job, request->query, err);
 }
 
-static const hacd_job_kind tune_kind = {.flow = "tune",
+static const hacd_job_kind tune_kind = {.flow = HAC_FLOW_TUNE,
                                         .state_bytes = sizeof(tune_state),
                                         .fill = fill,
                                         .next_plan = next_plan,

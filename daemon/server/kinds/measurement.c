@@ -16,7 +16,7 @@ static hac_status plan_fill(hacd_job *job, uint32_t devices, uint32_t keys, hac_
     hac_plan *plan = NULL;
     uint8_t buffer = 0;
     uint32_t index = 0;
-    hac_status status = hac_plan_new("calibrate", &plan, err);
+    hac_status status = hac_plan_new(HAC_FLOW_CALIBRATE, &plan, err);
     if (status == HAC_OK)
         status = hac_plan_add_buffer(plan, "in", HAC_BUFFER_INPUT, HAC_CALIBRATE_ITEMS * 8, &buffer, err);
     if (status != HAC_OK) {
@@ -102,8 +102,9 @@ static hac_status plan_query(hacd_job *job, uint32_t mask, const hac_workload *w
     if (mask & job->excluded)
         return hac_fail(err, HAC_UNSUPPORTED, "a device of this measurement has failed; see above");
     hac_status status = hac_query_run_next_plan(job, mask, err);
-    const char *engine = status == HAC_OK ? job->plan->query.engine : "";
-    if (engine[0] == '\0' || strcmp(engine, workload->kernels ? "device" : "host") == 0)
+    hac_plan_engine engine = status == HAC_OK ? job->plan->query.engine : HAC_PLAN_ENGINE_NONE;
+    if (engine == HAC_PLAN_ENGINE_NONE ||
+        engine == (workload->kernels ? HAC_PLAN_ENGINE_DEVICE : HAC_PLAN_ENGINE_HOST))
         return status;
     return hac_fail(err, HAC_UNSUPPORTED, "device kernels cannot run on %s",
                     job->jobs->devices->items[__builtin_ctz(mask)]->config.name);

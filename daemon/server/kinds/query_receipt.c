@@ -6,7 +6,7 @@
 
 static bool selects_rows(const hacd_job *job)
 {
-    return job->plan != NULL && strcmp(job->plan->query.engine, "rows") == 0;
+    return job->plan != NULL && job->plan->query.engine == HAC_PLAN_ENGINE_ROWS;
 }
 
 /* Of partials and their merge, which only aggregation in chunks has. */
@@ -36,19 +36,19 @@ void hac_query_run_receipt(const hacd_job *job, hac_text *text)
         hac_json_unsigned(text, "plans_too_small", state->tries);
     }
     hac_json_unsigned(text, "rows_out", totals->result_rows);
-    if (job->plan != NULL && job->plan->query.engine[0] != '\0') {
+    if (job->plan != NULL && job->plan->query.engine != HAC_PLAN_ENGINE_NONE) {
         const hac_query_info *query = &job->plan->query;
-        hac_json_string(text, "engine", query->engine);
+        hac_json_string(text, "engine", hac_plan_engine_name(query->engine));
         hac_json_string(text, "remark", query->remark[0] != '\0' ? query->remark : NULL);
-        if (strcmp(query->engine, "whole") != 0)
+        if (query->engine != HAC_PLAN_ENGINE_WHOLE)
             hac_json_unsigned(text, "chunks", query->chunks);
-        if (strcmp(query->engine, "rows") == 0)
+        if (query->engine == HAC_PLAN_ENGINE_ROWS)
             hac_json_bool(text, "first_rows_only", query->first_rows);
-        if (strcmp(query->engine, "host") == 0 || strcmp(query->engine, "device") == 0)
+        if (query->engine == HAC_PLAN_ENGINE_HOST || query->engine == HAC_PLAN_ENGINE_DEVICE)
             add_aggregation(state, query, text);
         if (state->parquet)
             hac_parquet_footers_json(totals->reading, text);
-        if (strcmp(query->engine, "device") == 0 || strcmp(query->engine, "mixed") == 0)
+        if (query->engine == HAC_PLAN_ENGINE_DEVICE || query->engine == HAC_PLAN_ENGINE_MIXED)
             hac_hash_figures_json(&query->hash, query->hot_keys, text);
     }
 }

@@ -55,9 +55,9 @@ void hac_query_run_note_plan(hacd_job *job)
         return;
     hac_plan_name_devices(job->plan, devices, sizeof devices);
     hacd_job_note(job, "plan: %s, %llu chunks, %u partitions, %u pass%s, %zu tasks, %.3f ms predicted, on %s",
-                  query->engine, (unsigned long long)query->chunks, query->partitions, query->passes,
-                  query->passes == 1 ? "" : "es", job->plan->n_tasks, job->plan->predicted_seconds * 1e3,
-                  devices);
+                  hac_plan_engine_name(query->engine), (unsigned long long)query->chunks, query->partitions,
+                  query->passes, query->passes == 1 ? "" : "es", job->plan->n_tasks,
+                  job->plan->predicted_seconds * 1e3, devices);
 }
 
 static hac_status plan_footers(hacd_job *job, hac_error *err)
@@ -230,7 +230,7 @@ static bool counts_rows(const hacd_job *job)
     const hacd_query *state = hac_query_of(job);
     const hac_query_info *query = &job->plan->query;
     uint64_t needed = state->totals.needed;
-    return !state->in_splits && strcmp(query->engine, "rows") == 0 && !state->spec.rows_seen &&
+    return !state->in_splits && query->engine == HAC_PLAN_ENGINE_ROWS && !state->spec.rows_seen &&
            !hac_query_rows_fit(&state->spec, needed + needed / 4, query->chunks);
 }
 
@@ -479,7 +479,7 @@ static hac_status partials_ended(hacd_job *job, uint32_t index, hac_error *err)
         return HAC_OK;
     if (query->passes > 1)
         return HAC_OK; /* everything has its final size from the start */
-    return strcmp(query->engine, "rows") == 0 ? rows_ended(job, err) : first_groups(job, err);
+    return query->engine == HAC_PLAN_ENGINE_ROWS ? rows_ended(job, err) : first_groups(job, err);
 }
 
 static hac_status merge_ended(hacd_job *job, uint32_t index, hac_error *err)
@@ -562,7 +562,7 @@ static hac_status result_ended(hacd_job *job, hac_error *err)
     uint64_t bytes = state->totals.result_bytes;
     if (!state->in_splits) /* else once, at the end */
         hac_query_run_note_remarks(job);
-    bool is_whole = !state->in_splits && strcmp(job->plan->query.engine, "whole") == 0;
+    bool is_whole = !state->in_splits && job->plan->query.engine == HAC_PLAN_ENGINE_WHOLE;
     if (is_whole && job->result_data_bytes == bytes) { /* the result came in the message, or is empty */
         job->result_bytes = bytes;
         hac_pool_clear(&job->run.buffers[job->plan->result_buffer]);
@@ -576,7 +576,7 @@ static hac_status result_ended(hacd_job *job, hac_error *err)
     if (status == HAC_OK)
         status = resize_result(job, bytes, err);
     if (status == HAC_REFUSED && !state->in_splits && !state->spec.rows_seen &&
-        strcmp(job->plan->query.engine, "rows") == 0)
+        job->plan->query.engine == HAC_PLAN_ENGINE_ROWS)
         return plan_seen(job, bytes, err);
     return status == HAC_OK ? HAC_AGAIN : status;
 }
@@ -748,7 +748,7 @@ hac_status hac_query_run_take_spec(hacd_job *job, const Hac__Client__QuerySpec *
     state->parquet = spec->source->format == HAC_INPUT_PARQUET && spec->compiled != NULL;
     state->asks_footers = spec->describe == HAC__CLIENT__DESCRIPTION__DESCRIBE_FOOTERS;
     if (spec->sort)
-        job->flow = "sort";
+        job->flow = HAC_FLOW_SORT;
     state->writes_parquet = spec->output_format == HAC_RESULT_PARQUET;
     if (spec->compiled != NULL && spec->output_format < sizeof outputs / sizeof *outputs)
         state->output = outputs[spec->output_format];

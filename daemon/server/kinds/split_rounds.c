@@ -114,7 +114,7 @@ static void inherit(hac_plan *plan, hac_plan *from)
     plan->k = from->k;
     plan->k_source = from->k_source;
     plan->query.hot_keys = from->query.hot_keys;
-    memcpy(plan->query.engine, from->query.engine, sizeof plan->query.engine);
+    plan->query.engine = from->query.engine;
     memcpy(plan->query.remark, from->query.remark, sizeof plan->query.remark);
     for (size_t d = 0; d < from->n_devices; d++) {
         size_t at = 0;

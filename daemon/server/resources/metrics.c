@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const hac_metrics_flows[HAC_METRICS_FLOWS] = {"sort",    "mapreduce", "splice", "parquet",
-                                                          "opsplit", "calibrate", "tune",   "other"};
-
 const double hac_bounds_seconds[] = {1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1,     0.3,
                                      1,    3,    10,   30,   100,  1000, INFINITY};
 const double hac_bounds_ratio[] = {0.1,  0.25, 0.5,  0.7, 0.8, 0.9, 0.95, 1,
@@ -24,14 +21,6 @@ void hac_histogram_add(hac_histogram *histogram, const double *bounds, double va
         i++;
     histogram->counts[i]++;
     histogram->sum += value;
-}
-
-hac_flow_metrics *hac_metrics_flow(hac_metrics *metrics, const char *flow)
-{
-    unsigned i = 0;
-    while (i + 1 < HAC_METRICS_FLOWS && strcmp(hac_metrics_flows[i], flow) != 0)
-        i++;
-    return &metrics->flows[i];
 }
 
 unsigned hac_metrics_device(hac_metrics *metrics, const char *name)

@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/query_layout.h"
+#include "planner/plan.h"
 
 #define HAC_METRICS_BUCKETS_MAX 16
 #define HAC_METRICS_DEVICES_MAX 64 /* names ever seen; later ones are counted as "other" */
-#define HAC_METRICS_FLOWS       8
 #define HAC_METRICS_STATUSES    16 /* error codes */
 
 typedef struct hac_histogram {
@@ -65,7 +65,7 @@ typedef struct hac_device_metrics {
 } hac_device_metrics;
 
 typedef struct hac_metrics {
-    hac_flow_metrics flows[HAC_METRICS_FLOWS];
+    hac_flow_metrics flows[HAC_N_FLOWS];
     hac_device_metrics devices[HAC_METRICS_DEVICES_MAX];
     unsigned n_devices;
     uint64_t accepted, cut, requests;
@@ -78,8 +78,6 @@ typedef struct hac_metrics {
 
 /* ---- hooks ---- */
 
-/* The counters of a flow. */
-hac_flow_metrics *hac_metrics_flow(hac_metrics *metrics, const char *flow);
 /* The index of a device, by name: a reload adds and removes devices. */
 unsigned hac_metrics_device(hac_metrics *metrics, const char *name);
 /* A task has succeeded after `seconds`. `values` are what a splice reports (base/query_layout.h); NULL: none.
@@ -94,8 +92,6 @@ void hac_metrics_turn(hac_metrics *metrics, uint64_t now_ns, uint64_t idle_ns);
 
 void hac_histogram_add(hac_histogram *histogram, const double *bounds, double value);
 
-/* The names of the flows in hac_metrics.flows. The last one stands for all others. */
-extern const char *const hac_metrics_flows[HAC_METRICS_FLOWS];
 /* Upper bounds of the buckets, terminated by INFINITY. */
 extern const double hac_bounds_seconds[], hac_bounds_ratio[], hac_bounds_fill[], hac_bounds_turn[];
 

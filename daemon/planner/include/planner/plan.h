@@ -30,6 +30,35 @@
 #define HAC_PLAN_NAME_MAX    64
 #define HAC_NARROWER_MODELS  2
 
+/* What kind of work a job is: HAC_FLOW_name and the name that users see, in the order of the metrics. */
+#define HAC_FLOWS(X)                                                                                         \
+    X(SORT, "sort")                                                                                          \
+    X(MAPREDUCE, "mapreduce")                                                                                \
+    X(SPLICE, "splice")                                                                                      \
+    X(PARQUET, "parquet")                                                                                    \
+    X(OPSPLIT, "opsplit")                                                                                    \
+    X(CALIBRATE, "calibrate")                                                                                \
+    X(TUNE, "tune")
+
+#define HAC_FLOW_ENUMERATOR(name, text) HAC_FLOW_##name,
+typedef enum hac_flow { HAC_FLOWS(HAC_FLOW_ENUMERATOR) HAC_N_FLOWS } hac_flow;
+
+const char *hac_flow_name(hac_flow flow);
+
+/* How the tasks of a query are carried out. */
+typedef enum hac_plan_engine {
+    HAC_PLAN_ENGINE_NONE = 0, /* no query, or only its footers are read */
+    HAC_PLAN_ENGINE_WHOLE,    /* one task does all of it */
+    HAC_PLAN_ENGINE_ROWS,     /* chunks, no aggregation */
+    HAC_PLAN_ENGINE_HOST,     /* chunks, aggregated by host codelets */
+    HAC_PLAN_ENGINE_DEVICE,   /* chunks, aggregated by kernels */
+    HAC_PLAN_ENGINE_MIXED,    /* chunks, aggregated by host codelets on CPUs and by kernels elsewhere */
+    HAC_N_PLAN_ENGINES
+} hac_plan_engine;
+
+/* "whole", "rows" …; "" for HAC_PLAN_ENGINE_NONE. */
+const char *hac_plan_engine_name(hac_plan_engine engine);
+
 /* What a buffer of the plan is to the job. */
 typedef enum hac_buffer_role {
     HAC_BUFFER_INPUT = 0, /* the client's; never written */
@@ -200,7 +229,7 @@ typedef struct hac_sort_info {
 
 /* What `explain` prints of a query in addition to the tasks. */
 typedef struct hac_query_info {
-    char engine[16]; /* "whole", "host", "device", "mixed", "rows"; empty: no query */
+    hac_plan_engine engine;
     const char *format;
     uint64_t sources, bytes; /* number of sources; their bytes */
     uint64_t files_left_out; /* files that the client need not read */
@@ -219,7 +248,7 @@ typedef struct hac_query_info {
 } hac_query_info;
 
 typedef struct hac_plan {
-    const char *flow; /* "sort", "mapreduce", "splice" */
+    hac_flow flow;
     double k; /* capability of the second strongest device divided by the strongest's; 0: one device */
     const char *k_source; /* "model", "probe" or "profile" */
     double predicted_seconds;
@@ -272,7 +301,7 @@ const char *hac_candidate_reason(const hac_plan_candidate *candidate, char *text
 
 /* The planners of the flows build plans with the following functions, which fail with HAC_NO_MEMORY or at a
  * limit of this header. */
-HAC_MUST_USE hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err);
+HAC_MUST_USE hac_status hac_plan_new(hac_flow flow, hac_plan **ret, hac_error *err);
 HAC_MUST_USE hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, hac_buffer_role role,
                                             uint64_t bytes, uint8_t *ret_index, hac_error *err);
 /* Appends a copy of *task, which depends on `deps`; *ret_index is its index. */

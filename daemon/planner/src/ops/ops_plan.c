@@ -647,7 +647,7 @@ static hac_status check_spans(const hac_ops_spec *spec, hac_error *err)
 static hac_status make(planning *p, hac_error *err)
 {
     hac_simulation simulation;
-    hac_status status = hac_plan_new("opsplit", &p->plan, err);
+    hac_status status = hac_plan_new(HAC_FLOW_OPSPLIT, &p->plan, err);
     if (status != HAC_OK)
         return status;
     p->plan->result_buffer = -1;

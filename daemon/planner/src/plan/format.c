@@ -54,7 +54,7 @@ double hac_sort_memory_ratio(const hac_plan *plan)
     for (size_t i = 0; i < plan->n_buffers; i++)
         if (plan->buffers[i].role == HAC_BUFFER_INPUT)
             input += (double)plan->buffers[i].bytes;
-    return strcmp(plan->flow, "sort") == 0 && input > 0 ? (double)hac_plan_memory(plan) / input : 0;
+    return plan->flow == HAC_FLOW_SORT && input > 0 ? (double)hac_plan_memory(plan) / input : 0;
 }
 
 const char *hac_task_label(const hac_plan_task *task, char *text, size_t capacity)

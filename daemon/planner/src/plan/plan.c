@@ -7,6 +7,23 @@
 
 #include "base/cleanup.h"
 
+const char *hac_flow_name(hac_flow flow)
+{
+#define NAME(name, text) [HAC_FLOW_##name] = (text),
+    static const char *const names[HAC_N_FLOWS] = {HAC_FLOWS(NAME)};
+#undef NAME
+    return names[flow];
+}
+
+const char *hac_plan_engine_name(hac_plan_engine engine)
+{
+    static const char *const names[HAC_N_PLAN_ENGINES] = {
+        [HAC_PLAN_ENGINE_NONE] = "",         [HAC_PLAN_ENGINE_WHOLE] = "whole",
+        [HAC_PLAN_ENGINE_ROWS] = "rows",     [HAC_PLAN_ENGINE_HOST] = "host",
+        [HAC_PLAN_ENGINE_DEVICE] = "device", [HAC_PLAN_ENGINE_MIXED] = "mixed"};
+    return names[engine];
+}
+
 void hac_plan_free(hac_plan *plan)
 {
     if (plan == NULL)
@@ -44,13 +61,13 @@ bool hac_task_narrower_model(const hac_plan_task *task, bool kernels, size_t whi
 
 const char *hac_plan_name(const hac_plan *plan)
 {
-    return plan->query.sorts_rows ? "sort" : plan->flow;
+    return hac_flow_name(plan->query.sorts_rows ? HAC_FLOW_SORT : plan->flow);
 }
 
 bool hac_plan_is_query(const hac_plan *plan)
 {
-    return strcmp(plan->flow, "mapreduce") == 0 || strcmp(plan->flow, "splice") == 0 ||
-           strcmp(plan->flow, "parquet") == 0;
+    return plan->flow == HAC_FLOW_MAPREDUCE || plan->flow == HAC_FLOW_SPLICE ||
+           plan->flow == HAC_FLOW_PARQUET;
 }
 
 bool hac_plan_is_one_task(const hac_plan *plan)
@@ -74,7 +91,7 @@ void hac_plan_name_devices(const hac_plan *plan, char *ret, size_t bytes)
     }
 }
 
-hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err)
+hac_status hac_plan_new(hac_flow flow, hac_plan **ret, hac_error *err)
 {
     hac_plan *plan = calloc(1, sizeof(*plan));
     if (plan == NULL)

@@ -13,7 +13,7 @@ static hac_plan *new_plan(void)
 {
     hac_plan *plan = NULL;
     uint8_t index;
-    assert_int_equal(hac_plan_new("test", &plan, NULL), HAC_OK);
+    assert_int_equal(hac_plan_new(HAC_FLOW_SORT, &plan, NULL), HAC_OK);
     plan->n_devices = 2;
     strcpy(plan->devices[0].name, "a");
     strcpy(plan->devices[1].name, "b");
@@ -365,14 +365,37 @@ static void test_names_of_devices(void **state)
     hac_plan_free(plan);
 }
 
+/* "not possible: " stands before the reason of what has no price and did not lose by an estimate. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    static const struct {
+        hac_plan_candidate candidate;
+        const char *text;
+    } cases[] = {{{.seconds = -1, .cause = HAC_CAUSE_CANNOT, .reason = "no f64"}, "not possible: no f64"},
+                 {{.seconds = -1, .cause = HAC_CAUSE_NOT_ASKED, .reason = "host"}, "not possible: host"},
+                 {{.seconds = -1, .cause = HAC_CAUSE_PRICE, .reason = "left out"}, "left out"},
+                 {{.seconds = 0, .cause = HAC_CAUSE_NOT_ASKED, .reason = "faster"}, "faster"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[HAC_CANDIDATE_REASON_MAX];
+        assert_string_equal(hac_candidate_reason(&cases[i].candidate, text, sizeof text), cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conflicts),        cmocka_unit_test(test_indirect),
-        cmocka_unit_test(test_random),           cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_limits),           cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_names_of_devices), cmocka_unit_test(test_slices_of_other_work),
-        cmocka_unit_test(test_written_input),    cmocka_unit_test(test_two_spans_of_a_task),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_indirect),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_names_of_devices),
+        cmocka_unit_test(test_slices_of_other_work),
+        cmocka_unit_test(test_written_input),
+        cmocka_unit_test(test_two_spans_of_a_task),
         cmocka_unit_test(test_nothing_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

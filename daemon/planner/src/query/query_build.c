@@ -627,9 +627,12 @@ static hac_status build_whole(hac_query_building *b, hac_error *err)
 }
 
 /* A device that is only explored does not count: the plan is what it would be without it. */
-static const char *name_engine(const hac_query_building *b)
+static hac_plan_engine engine_of(const hac_query_building *b)
 {
-    static const char *const engines[] = {"whole", "rows", "host", "device"};
+    static const hac_plan_engine engines[] = {[HAC_QUERY_WHOLE] = HAC_PLAN_ENGINE_WHOLE,
+                                              [HAC_QUERY_ROWS] = HAC_PLAN_ENGINE_ROWS,
+                                              [HAC_QUERY_HOST] = HAC_PLAN_ENGINE_HOST,
+                                              [HAC_QUERY_DEVICE] = HAC_PLAN_ENGINE_DEVICE};
     bool cpu = false, other = false;
     for (size_t d = 0; d < b->plan->n_devices; d++) {
         cpu |= (b->set >> d & 1) != 0 && hac_building_is_cpu(b, d);
@@ -637,14 +640,14 @@ static const char *name_engine(const hac_query_building *b)
     }
     if (b->strategy != HAC_QUERY_MIXED)
         return engines[b->strategy];
-    return cpu && other ? "mixed" : cpu ? "host" : "device";
+    return cpu && other ? HAC_PLAN_ENGINE_MIXED : cpu ? HAC_PLAN_ENGINE_HOST : HAC_PLAN_ENGINE_DEVICE;
 }
 
 void hac_building_info(const hac_query_building *b)
 {
     const hac_query_spec *spec = b->spec;
     hac_query_info *info = &b->plan->query;
-    snprintf(info->engine, sizeof(info->engine), "%s", name_engine(b));
+    info->engine = engine_of(b);
     info->format = spec->format;
     info->sources = spec->n_sources;
     info->files_left_out = spec->files_left_out;
@@ -657,7 +660,7 @@ void hac_building_info(const hac_query_building *b)
     info->region = b->sizes->region;
     info->partitions = b->sizes->partitions;
     info->passes = b->sizes->passes;
-    info->hot_keys = strcmp(name_engine(b), "host") != 0 && b->strategy >= HAC_QUERY_DEVICE &&
+    info->hot_keys = info->engine != HAC_PLAN_ENGINE_HOST && b->strategy >= HAC_QUERY_DEVICE &&
                      hac_building_places_hot_keys(b);
     info->sample = spec->sample > 0 ? spec->sample : HAC_SAMPLE_DEFAULT;
     info->hot_share = spec->hot_share > 0 ? spec->hot_share : HAC_HOT_SHARE_DEFAULT;
@@ -665,9 +668,10 @@ void hac_building_info(const hac_query_building *b)
 }
 
 /* Row groups are parquet's. */
-static const char *flow_of(const hac_query_spec *spec)
+static hac_flow flow_of(const hac_query_spec *spec)
 {
-    return spec->format != NULL && strcmp(spec->format, "parquet") == 0 ? "parquet" : "mapreduce";
+    return spec->format != NULL && strcmp(spec->format, "parquet") == 0 ? HAC_FLOW_PARQUET
+                                                                        : HAC_FLOW_MAPREDUCE;
 }
 
 hac_status hac_building_begin(hac_query_building *b, const hac_machine *machine, const hac_query_spec *spec,

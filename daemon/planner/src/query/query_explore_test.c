@@ -90,7 +90,7 @@ static void test_explore(void **state)
     hac_query_spec spec = new_table();
     hac_plan *plan = plan_for(&machine, &spec);
     const hac_plan_task *task = find(plan, "query.aggregate", 0);
-    assert_string_equal(plan->query.engine, "host");
+    assert_int_equal(plan->query.engine, HAC_PLAN_ENGINE_HOST);
     assert_true(is_chosen(plan, "host on cpu.0"));
     assert_true(device_of(plan, 1)->explored && plan->devices[0].share > 0.999);
     assert_int_equal(task->explored, 2);
@@ -129,7 +129,7 @@ static void test_explore(void **state)
     hac_model_record_disturbed(models, machine.devices[1].key, "hash.aggregate.table", HAC_TYPE_NONE, 1e7,
                                1e-3, true, HAC_FRESH_PAGES);
     plan = plan_for(&machine, &spec); /* now the CPU is the one that is not known */
-    assert_string_equal(plan->query.engine, "device");
+    assert_int_equal(plan->query.engine, HAC_PLAN_ENGINE_DEVICE);
     assert_true(device_of(plan, 0)->explored);
     task = find(plan, "query.aggregate", 0);
     assert_int_equal(task->explored, 1u << (device_of(plan, 0) - plan->devices));
@@ -173,7 +173,7 @@ static void test_mixed(void **state)
     hac_model_record(models, machine.devices[1].key, "hash.aggregate.table", HAC_TYPE_NONE, 160e6, 0.3, true);
     hac_plan *plan = plan_for(&machine, &spec);
     const hac_plan_task *task = find(plan, "query.aggregate", 0);
-    assert_string_equal(plan->query.engine, "mixed");
+    assert_int_equal(plan->query.engine, HAC_PLAN_ENGINE_MIXED);
     assert_true(is_chosen(plan, "host and device on cpu.0 + gpu2"));
     assert_string_equal(task->kernels, "hash.aggregate");
     assert_string_equal(task->kernels_model, "hash.aggregate.table");

@@ -221,7 +221,8 @@ static hac_status consider(query_planning *p, hac_query_strategy strategy, const
     c->seconds = plan->predicted_seconds = simulation.seconds;
     bool device = strategy == HAC_QUERY_DEVICE || strategy == HAC_QUERY_MIXED;
     c->by_kernels = strategy == HAC_QUERY_DEVICE;
-    if (wants_device(p->spec) && !device && p->best != NULL && strcmp(p->best->query.engine, "device") == 0) {
+    if (wants_device(p->spec) && !device && p->best != NULL &&
+        p->best->query.engine == HAC_PLAN_ENGINE_DEVICE) {
         snprintf(c->reason, sizeof(c->reason), "%s",
                  p->spec->engine == HAC_ENGINE_DEVICE ? "the device engine was asked for"
                                                       : "hot keys were asked for");
@@ -547,7 +548,7 @@ hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec
         hac_plan_free(p.best);
         return status;
     }
-    p.best->flow = "splice";
+    p.best->flow = HAC_FLOW_SPLICE;
     *ret = p.best;
     return HAC_OK;
 }

@@ -77,7 +77,7 @@ static void test_aggregate(void **state)
         assert_int_equal(plan->buffers[task->spans[2].buffer].name[5], '0' + (int)i);
     }
     assert_int_equal(plan->buffers[hac_plan_find_buffer(plan, "partials")].bytes, 100 * 64 * KIB);
-    assert_string_equal(plan->query.engine, "host");
+    assert_int_equal(plan->query.engine, HAC_PLAN_ENGINE_HOST);
     assert_true(plan->n_candidates >= 3);
     hac_plan_free(plan);
 }
@@ -182,7 +182,7 @@ static void test_by_kernels(void **state)
     spec.engine = HAC_ENGINE_DEVICE;
     hac_plan *plan = plan_for(&spec, HAC_ROUND_AGGREGATE);
     assert_string_equal(plan->tasks[0].codelet, "hash.aggregate");
-    assert_string_equal(plan->query.engine, "device");
+    assert_int_equal(plan->query.engine, HAC_PLAN_ENGINE_DEVICE);
     hac_plan_free(plan);
 }
 
@@ -332,7 +332,7 @@ static void test_streams(void **state)
     hac_query_spec spec = new_spec(1, 32);
     spec.memory = 0;
     assert_int_equal(hac_plan_query_splits(&machine, &spec, &one, &err), HAC_OK);
-    assert_string_equal(one->flow, "splice");
+    assert_int_equal(one->flow, HAC_FLOW_SPLICE);
     assert_int_equal(one->query.splits, 1);
     spec.bytes = spec.sources[0] = 20000 * MIB;
     assert_int_equal(hac_plan_query_splits(&machine, &spec, &many, &err), HAC_OK);
@@ -348,7 +348,7 @@ static void test_streams(void **state)
     spec.keys = 0;
     spec.bytes = spec.sources[0] = 0;
     assert_int_equal(hac_plan_query_splits(&machine, &spec, &one, &err), HAC_OK);
-    assert_string_equal(one->query.engine, "rows");
+    assert_int_equal(one->query.engine, HAC_PLAN_ENGINE_ROWS);
     hac_plan_free(one);
 }
 

@@ -124,7 +124,8 @@ static void write_query(hac_text *out, const hac_plan *plan)
 {
     const hac_query_info *query = &plan->query;
     bool chunked = query->chunks > 0;
-    hac_json_string(out, "engine", query->engine[0] != '\0' ? query->engine : NULL);
+    hac_json_string(out, "engine",
+                    query->engine != HAC_PLAN_ENGINE_NONE ? hac_plan_engine_name(query->engine) : NULL);
     hac_json_string(out, "input_format", query->format);
     hac_json_unsigned(out, "bytes", query->bytes);
     write_number_or_null(out, "splits", query->splits > 0, (double)query->splits);
@@ -219,7 +220,7 @@ hac_status hac_plan_to_json(const hac_plan *plan, char **ret, hac_error *err)
     write_memory(&out, plan);
     if (plan->query.sorts_rows)
         write_no_sort(&out);
-    if (strcmp(plan->flow, "sort") == 0)
+    if (plan->flow == HAC_FLOW_SORT)
         write_sort(&out, plan);
     else if (hac_plan_is_query(plan))
         write_query(&out, plan);

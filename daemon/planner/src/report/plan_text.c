@@ -27,13 +27,12 @@ static void write_padded(hac_text *out, const char *text, int columns)
 /* "mapreduce of 3 files, 5.2 MB of csv: host codelets; 6 chunks, 16 partitions" */
 static void write_query_head(hac_text *out, const hac_plan *plan)
 {
-    static const struct {
-        const char *engine, *text;
-    } engines[] = {{"whole", "all in one task"},
-                   {"rows", "rows, no aggregation"},
-                   {"host", "host codelets"},
-                   {"device", "device hash aggregation"},
-                   {"mixed", "host codelets on CPUs, device hash aggregation on the others"}};
+    static const char *const engines[HAC_N_PLAN_ENGINES] = {
+        [HAC_PLAN_ENGINE_WHOLE] = "all in one task",
+        [HAC_PLAN_ENGINE_ROWS] = "rows, no aggregation",
+        [HAC_PLAN_ENGINE_HOST] = "host codelets",
+        [HAC_PLAN_ENGINE_DEVICE] = "device hash aggregation",
+        [HAC_PLAN_ENGINE_MIXED] = "host codelets on CPUs, device hash aggregation on the others"};
     const hac_query_info *query = &plan->query;
     char count[32];
     hac_text_addf(out, "%s of %s", hac_plan_name(plan),
@@ -47,9 +46,8 @@ static void write_query_head(hac_text *out, const hac_plan *plan)
         hac_text_addf(out, " in %" PRIu64 " files", query->sources);
     if (query->splits > 0)
         hac_text_addf(out, " in %" PRIu64 " split%s", query->splits, query->splits == 1 ? "" : "s");
-    for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
-        if (strcmp(engines[i].engine, query->engine) == 0)
-            hac_text_addf(out, ": %s", engines[i].text);
+    if (engines[query->engine] != NULL)
+        hac_text_addf(out, ": %s", engines[query->engine]);
     if (query->first_rows)
         hac_text_addf(out, ", the first of each chunk only");
     if (query->region > 0)
@@ -67,17 +65,17 @@ static void write_head(hac_text *out, const hac_plan *plan)
 {
     const hac_sort_info *sort = &plan->sort;
     char time[32];
-    if (strcmp(plan->flow, "sort") == 0) {
+    if (plan->flow == HAC_FLOW_SORT) {
         hac_text_addf(out, "%s of %" PRIu64 " %s%s", sort->argsort ? "argsort" : "sort", sort->items,
                       hac_type_name(sort->type), sort->descending ? ", descending" : "");
         hac_text_addf(out, ": %s%s%s\n", sort->algorithm, sort->scheme[0] != '\0' ? ", scheme " : "",
                       sort->scheme);
     } else if (hac_plan_is_query(plan)) {
         write_query_head(out, plan);
-    } else if (strcmp(plan->flow, "opsplit") == 0) {
+    } else if (plan->flow == HAC_FLOW_OPSPLIT) {
         hac_text_addf(out, "opsplit: a graph of %zu sub-operators\n", plan->n_tasks);
     } else {
-        hac_text_addf(out, "%s\n", plan->flow);
+        hac_text_addf(out, "%s\n", hac_flow_name(plan->flow));
     }
     hac_text_addf(out, "predicted %s with %zu task%s",
                   hac_format_seconds(plan->predicted_seconds, time, sizeof(time)), plan->n_tasks,
@@ -254,7 +252,7 @@ static void write_candidates(hac_text *out, const hac_plan *plan)
 {
     if (plan->n_candidates == 0)
         return;
-    hac_text_add(out, strcmp(plan->flow, "opsplit") == 0 ? "placements\n" : "candidates that were priced\n");
+    hac_text_add(out, plan->flow == HAC_FLOW_OPSPLIT ? "placements\n" : "candidates that were priced\n");
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
         char time[32], reason[HAC_CANDIDATE_REASON_MAX];

@@ -190,7 +190,7 @@ hac_status hac_trace_to_json(const hac_plan_history *history, const hac_plan *pl
     hac_json_string(&out, "displayTimeUnit", "ms");
     hac_json_open(&out, "otherData", '{');
     hac_json_string(&out, "job", job_name);
-    hac_json_string(&out, "flow", plan->flow);
+    hac_json_string(&out, "flow", hac_flow_name(plan->flow));
     hac_json_number(&out, "predicted_seconds", plan->predicted_seconds);
     hac_json_unsigned(&out, "pieces_left_out", history->left_out);
     hac_json_close(&out, '}');

@@ -110,7 +110,7 @@ hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec,
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_sort_buffers buffers = {-1, -1, -1, -1, -1, 0, 0, false};
-    hac_status status = hac_plan_new("sort", &plan, err);
+    hac_status status = hac_plan_new(HAC_FLOW_SORT, &plan, err);
     if (status != HAC_OK)
         return status;
     add_devices(plan, machine, set);
