@@ -122,7 +122,7 @@ static bool fails(const char *name, bool wants_short, int *ret_errno)
 bool hac_failpoint(const char *name)
 {
     int errnum = 0;
-    if ((state.file == NULL && state.n == 0) || !fails(name, false, &errnum))
+    if (name == NULL || (state.file == NULL && state.n == 0) || !fails(name, false, &errnum))
         return false;
     errno = errnum;
     return true;
@@ -131,7 +131,7 @@ bool hac_failpoint(const char *name)
 size_t hac_failpoint_short(const char *name, size_t bytes)
 {
     int unused = 0;
-    if ((state.file == NULL && state.n == 0) || !fails(name, true, &unused))
+    if (name == NULL || (state.file == NULL && state.n == 0) || !fails(name, true, &unused))
         return bytes;
     return bytes > 0 ? 1 : 0;
 }

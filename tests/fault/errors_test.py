@@ -25,7 +25,7 @@ def points_of_the_code():
     found = {}
     for folder in ("base", "backends", "client-lib", "config", "daemon", "expr", "hacctl", "opsplit", "proto"):
         for path in (SOURCE / folder).rglob("*.c"):
-            for macro, name in re.findall(r'(HAC_FAILPOINT(?:_SHORT)?)\(\s*"([a-z_.]+)"', path.read_text()):
+            for macro, name in re.findall(r'(HAC_FAILPOINT(?:_SHORT|_NAME)?)\(\s*"([a-z_.]+)"', path.read_text()):
                 found.setdefault(name, set()).add(macro)
     return found
 

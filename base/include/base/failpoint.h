@@ -7,6 +7,7 @@
  *     int fd = HAC_FAILPOINT("memfd.create", -1, memfd_create(name, flags));   -1 and errno, or the call
  *     ssize_t n = read(fd, at, HAC_FAILPOINT_SHORT("input.read", bytes));      at most one byte, or `bytes`
  *
+ * Functions that take the name of a point get it from HAC_FAILPOINT_NAME("input.read"); NULL never fails.
  * A name is used once, but that the two may share one. $HAC_FAILPOINTS says which fail, separated by commas:
  *
  *     name=ENOSPC      each time           name=ENOSPC:3     the third time only
@@ -26,6 +27,7 @@
 
 #define HAC_FAILPOINT(name, failed, call) (hac_failpoint(name) ? (failed) : (call))
 #define HAC_FAILPOINT_SHORT(name, bytes)  (hac_failpoint_short(name, bytes))
+#define HAC_FAILPOINT_NAME(name)          (name)
 
 /* Whether the point fails now; errno is set then. */
 bool hac_failpoint(const char *name);
@@ -33,6 +35,7 @@ size_t hac_failpoint_short(const char *name, size_t bytes);
 #else
 #define HAC_FAILPOINT(name, failed, call) (call)
 #define HAC_FAILPOINT_SHORT(name, bytes)  (bytes)
+#define HAC_FAILPOINT_NAME(name)          NULL
 #endif
 
 #endif
