@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
+#include "base/packing.h"
 
 const hac_format_info hac_formats[HAC_INPUT_END] = {
     [HAC_INPUT_TABLE] = {.name = "table"},
@@ -53,13 +53,17 @@ const hac_format_info hac_formats[HAC_INPUT_END] = {
                       .short_record = 12},
     [HAC_INPUT_FIXED] = {.name = "fixed",
                          .needs_schema = true,
+                         .any_bytes = true,
                          .records = HAC_RECORDS_FIXED,
                          .short_record = 16},
     [HAC_INPUT_PARQUET] = {.name = "parquet",
                            .path_columns = true,
                            .suffixes = ".parquet",
                            .short_record = 16},
-    [HAC_INPUT_LENGTHS] = {.name = "lengths", .records = HAC_RECORDS_LENGTH, .short_record = 16},
+    [HAC_INPUT_LENGTHS] = {.name = "lengths",
+                           .any_bytes = true,
+                           .records = HAC_RECORDS_LENGTH,
+                           .short_record = 16},
     [HAC_INPUT_TYPEDBYTES] = {.name = "typedbytes", .records = HAC_RECORDS_TYPED, .short_record = 16},
     [HAC_INPUT_CLF] = {.name = "clf",
                        .text = true,

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define JSON_MAX_DEPTH 64
 
@@ -95,13 +94,6 @@ hac_status hac_text_finish(hac_text *text, char **ret, size_t *ret_bytes, hac_er
         *ret_bytes = text->bytes;
     *text = (hac_text)HAC_TEXT_NONE;
     return HAC_OK;
-}
-
-bool hac_is_packed_name(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    return dot != NULL && dot != name && (strcasecmp(dot, ".gz") == 0 || strcasecmp(dot, ".zst") == 0);
 }
 
 static void json_quote(hac_text *text, const char *s)

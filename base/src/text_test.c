@@ -10,6 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/cleanup.h"
+#include "base/packing.h"
 #include "base/test_support.h"
 
 /* Finishes `text`, which must be `wanted`. */

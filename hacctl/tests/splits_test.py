@@ -32,7 +32,7 @@ class Splice(Fake):
                       "limit=5 out=0 delimiter=0 no_header=0 skip=1 null=NA ", self.called())
         self.assertIn("input a.csv\ninput b.csv\n", self.called())
         self.good("splice", "a.csv", "--parse", "fixed", "--byte-order", "big", *ROWS)
-        self.assertRegex(self.called(), r"uncompressed=2\nquery sources=1 format=8 .* big=1 splits=1 sort=0\n")
+        self.assertRegex(self.called(), r"uncompressed=0\nquery sources=1 format=8 .* big=1 splits=1 sort=0\n")
         for name, number in (("lengths", 10), ("typedbytes", 11), ("words", 6), ("kv", 7)):
             self.good("splice", "a.csv", "--parse", name, *ROWS)
             self.assertIn(f"format={number} ", self.called())
@@ -77,7 +77,7 @@ class Splice(Fake):
         self.good("splice", "d.jsonl.ZST", *ROWS, "-o", "out")
         self.assertIn("query sources=1 format=4 ", self.called())
         self.good("splice", "c.csv.gz", "--parse", "fixed", *ROWS, "-o", "out")
-        self.assertIn("uncompressed=2\nquery sources=1 format=8 ", self.called())
+        self.assertIn("uncompressed=0\nquery sources=1 format=8 ", self.called())
         self.good("splice", "-", "a.csv", *ROWS, "-o", "out")  # - is as the others are
         self.assertIn("input standard input\ninput a.csv\n", self.called())
 

@@ -92,6 +92,11 @@ class Adbc(SharedMachineTest):
             cursor.execute(group.format(source).replace("::BIGINT", ""))
             if duckdb:
                 self.assertEqual([tuple(row) for row in cursor.fetchall()], self.duck(group.format(twin or source)), source)
+        for name in ("odd.csv.GZ", "odd.csv"):  # compressed, by the name in any case or by the first bytes
+            (self.folder / name).write_bytes(gzip.compress(b"x\n1\n2\n"))
+            self.addCleanup((self.folder / name).unlink)
+            cursor.execute(f"SELECT sum(x) AS s FROM '{name}'")
+            self.assertEqual(cursor.fetchall(), [(3,)], name)
         cursor.execute("SELECT a, b FROM 'doc.json' ORDER BY a DESC")
         self.assertEqual([tuple(r) for r in cursor.fetchall()], [(2, "y"), (1, "x")])
         cursor.execute("SELECT * FROM 'sales.csv' WHERE qty < 0")

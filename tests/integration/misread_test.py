@@ -159,6 +159,20 @@ class Foreign(SharedMachineTest):
         except BrokenPipeError:
             pass
 
+    def test_compressed_without_a_suffix(self):
+        """gzip, zstd, and zstd behind a frame to be skipped, as pzstd writes it, are found by their first bytes; a binary file
+        that begins like gzip is not compressed."""
+        frames = b"\x28\xb5\x2f\xfd\x20" + bytes([len(CSV)]) + struct.pack("<I", len(CSV) << 3 | 1)[:3] + CSV  # RFC 8878, a raw block
+        skipped = struct.pack("<III", 0x184d2a50, 4, len(frames)) + frames
+        for data in (gzip.compress(CSV), frames, skipped):
+            for name in ("f.csv", "f.csv.GZ", "f.csv.Zst"):
+                Path(self.m.path(name)).write_bytes(data)
+                for command in ("query", "mapreduce", "splice"):
+                    self.assertEqual(self.m.good(command, name, "--parse", "csv", "--select", "count() as n"), b"n\n2\n")
+        Path(self.m.path("f.bin")).write_bytes(b"\x1f\x8b\x08\0" + bytes(4))
+        for command in ("query", "splice"):
+            self.assertEqual(self.m.good(command, "f.bin", "--parse", "fixed", "--schema", "a:u32", "--select", "count() as n"), b"n\n2\n")
+
     def test_zstd_window(self):
         """A frame of 15 bytes that asks for a window of 2^28 bytes is read, unless --memory is less."""
         frame = bytes.fromhex("28b52ffd00903100 00610a310a320a")

@@ -581,6 +581,9 @@ class Files(PackageTest):
         result = hac.sql(f"SELECT word, count(*) AS n FROM '{self.m.path('words.txt')}' GROUP BY word ORDER BY word", {"format": "words"})
         self.assertEqual(rows_of(result.to_arrow()), [("a", 2), ("b", 1)])
         Path(self.m.path("bad.csv")).write_text("x,y\n" + "1,2\n" * 3000 + "1,2,3\n")
+        for name in ("odd.csv.GZ", "odd.csv"):  # by the name in any case, or by the first bytes
+            Path(self.m.path(name)).write_bytes(gzip.compress(b"x\n1\n2\n"))
+            self.assertEqual(rows_of(hac.query(self.m.path(name), format="csv", select="sum(x) as s").to_arrow()), [(3,)], name)
         result = hac.query(self.m.path("bad.csv"), select="count() as n, sum(x) as s", input={"on_error": "skip"})
         self.assertEqual(rows_of(result.to_arrow()), [(3000, 3000)])
         self.assertIn("1 record that could not be read", result.notes)

@@ -28,6 +28,9 @@ typedef struct hac_format_info {
     bool inferred; /* types of columns can be inferred from the first records */
     bool path_columns; /* names of folders may hold columns (folder_keys.h) */
     bool needs_schema; /* a query cannot read the format without a schema */
+    /* Records may begin with any bytes, also with those of gzip: only a file's name says that it is
+     * compressed. */
+    bool any_bytes;
     hac_record_end records;
     const char *columns;  /* schema of the columns that it always has, "line:string"; NULL: others */
     const char *suffixes; /* of file names, separated by blanks: ".jsonl .ndjson"; NULL: none */

@@ -38,9 +38,6 @@ void hac_text_add_name(hac_text *text, const char *name);
 /* Hands over the malloc'ed, NUL-terminated string and empties the text. */
 HAC_MUST_USE hac_status hac_text_finish(hac_text *text, char **ret, size_t *ret_bytes, hac_error *err);
 
-/* Whether a path's name ends in .gz or .zst, in whatever case. */
-bool hac_is_packed_name(const char *path);
-
 /* JSON. `key` is NULL inside arrays and at the top. Commas and escaping (invalid UTF-8 becomes U+FFFD) are
  * taken care of. Numbers that are not finite become null. */
 void hac_json_open(hac_text *text, const char *key, char bracket);        /* '{' or '[' */

@@ -74,9 +74,6 @@ void hac_adbc_source_clear(hac_adbc_source *source);
  * of their bytes. */
 HAC_MUST_USE hac_status hac_adbc_list_folder(hac_adbc_source *source, const char *folder, hac_error *err);
 
-/* Whether a suffix says that the file is compressed: it is read as a stream. */
-bool hac_adbc_is_packed(const char *path);
-
 /* ---- run.c ---- */
 
 /* Marks the connection as running a query, so that it can be cancelled; hac_adbc_run_end ends that. */

@@ -196,11 +196,11 @@ static hac_status find_format(const hac_adbc_source *source, hac_input_format *r
     return HAC_OK;
 }
 
-static bool has_streams(const hac_adbc_source *source)
+static bool has_streams(const hac_adbc_source *source, hac_input_format format)
 {
     struct stat st;
     for (size_t i = 0; i < hac_files_count(source->files); i++)
-        if (hac_adbc_is_packed(hac_files_name(source->files, i)) ||
+        if (hac_files_is_compressed(hac_files_name(source->files, i), -1, format) != 0 ||
             (stat(hac_files_name(source->files, i), &st) == 0 && !S_ISREG(st.st_mode)))
             return true;
     return hac_files_count(source->files) > HAC_QUERY_FILES_MAX;
@@ -221,7 +221,7 @@ hac_status hac_adbc_run_files(hac_adbc_connection *c, const hac_adbc_source *sou
     own.infer_schema = 1; /* of text without a schema */
     own.stop_fd = c->stop_fd;
     bool parquet = own.input_format == HAC_INPUT_PARQUET;
-    if (has_streams(source) && !parquet)
+    if (!parquet && has_streams(source, own.input_format))
         return run_splits(c, source, &own, ret, err);
     status = run_descriptors(c, source, &own, ret, err);
     if (status == HAC_UNSUPPORTED && own.input_format == HAC_INPUT_JSONL) /* a JSON document, not lines */

@@ -53,9 +53,3 @@ hac_status hac_adbc_list_folder(hac_adbc_source *source, const char *folder, hac
     free(path);
     return status;
 }
-
-bool hac_adbc_is_packed(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot != NULL && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0);
-}

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any, Dict, List, Optional, Tuple, final
+import os
+from typing import Any, Dict, List, Optional, Tuple, Union, final
 from typing_extensions import Buffer
 
 version: str
 
 def input_format_of(path: str, /) -> Tuple[int, bool]: ...
+def is_compressed(path: Union[str, "os.PathLike[str]"], format: int, /) -> bool: ...
 def find_files(name: bytes, /) -> List[str]: ...
 def apply_files(names: Tuple[bytes, ...], options: Dict[str, Any], sql: Optional[Sql], /) -> Tuple[List[str], Optional[str], int]: ...
 

@@ -24,7 +24,6 @@ STATEMENT_OPTIONS = ("select", "where", "group_by", "having", "order_by", "limit
 QUERY_OPTIONS = (*STATEMENT_OPTIONS, "format", "schema", "input", "engine")
 FIND_DELIMITER, FIND_HEADER = 1, 2
 FILES_MAX = 253
-PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
 
 
 # ---- options ----
@@ -77,14 +76,6 @@ def _files_of(place: str) -> List[Optional[str]]:
     return list(_hac.find_files(os.fsencode(place)))
 
 
-def _begin(name: Optional[str]) -> bytes:
-    """The first bytes of a regular file."""
-    if name is None or not stat.S_ISREG(os.stat(name).st_mode):
-        return b""
-    with open(name, "rb") as file:
-        return file.read(4)
-
-
 def _format_of(name: Optional[str]) -> int:
     if name is None:
         return 0
@@ -128,8 +119,7 @@ def _read_here(files: List[Optional[str]], form: int) -> bool:
         return False
     if len(files) > FILES_MAX or form == FORMATS["jsonl"] or None in files:
         return True
-    return any(not stat.S_ISREG(os.stat(name).st_mode) or name.endswith((".gz", ".zst")) or  # type: ignore
-               (form not in (FORMATS["fixed"], FORMATS["lengths"]) and _begin(name).startswith(PACKED)) for name in files)
+    return any(not stat.S_ISREG(os.stat(name).st_mode) or _hac.is_compressed(name, form) for name in files)  # type: ignore
 
 
 def _run_splits(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql], bar: Optional[Bar]) -> _hac.Job:

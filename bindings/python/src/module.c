@@ -21,10 +21,25 @@ static PyObject *input_format_of(PyObject *module, PyObject *path)
     return Py_BuildValue("(iO)", status == HAC_OK ? (int)format : 0, assumed ? Py_True : Py_False);
 }
 
+static PyObject *is_compressed(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *path = NULL;
+    int format;
+    if (!PyArg_ParseTuple(args, "O&i", PyUnicode_FSConverter, &path, &format))
+        return NULL;
+    bool compressed = hac_files_is_compressed(PyBytes_AsString(path), -1, (hac_input_format)format) != 0;
+    Py_DECREF(path);
+    return PyBool_FromLong(compressed);
+}
+
 static PyMethodDef functions[] = {
     {"input_format_of", input_format_of, METH_O,
      "input_format_of(path, /)\n--\n\nThe number of a file's input format: by its suffix, else by its "
      "first bytes; 0: not known. And whether it is assumed."},
+    {"is_compressed", is_compressed, METH_VARARGS,
+     "is_compressed(path, format, /)\n--\n\nWhether a file is compressed, so that this process has to read "
+     "it."},
     {"find_files", hacpy_find_files, METH_O,
      "find_files(name, /)\n--\n\nThe files that a file's name, a folder or a pattern stands for."},
     {"apply_files", hacpy_apply_files, METH_VARARGS,

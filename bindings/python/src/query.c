@@ -261,10 +261,6 @@ static hac_status run_splits(query_call *call, hac_client *client, hac_job **ret
     splits.open = open_file;
     splits.context = call;
     splits.stop_fd = call->stop_fd;
-    /* binary numbers may begin like gzip */
-    splits.uncompressed =
-        call->options.input_format == HAC_INPUT_FIXED || call->options.input_format == HAC_INPUT_LENGTHS ? 2
-                                                                                                         : 0;
     return hac_query_splits(client, &splits, &call->options, ret_job, err);
 }
 

@@ -54,6 +54,12 @@ HAC_API const char *hac_files_note(const hac_files *files);
  * known. */
 HAC_API hac_input_format hac_files_format_of(const char *path);
 
+/* Whether a file of this format is compressed, so that libhac has to read it (hac_query_splits): its name
+ * ends in .gz or .zst, in upper or lower case, or it begins as gzip or zstd does. Parquet files never are;
+ * where records may begin with any bytes (HAC_INPUT_FIXED, HAC_INPUT_LENGTHS), only the name counts. `fd` is
+ * the file at its current offset; -1: the file is opened if it is a regular one. */
+HAC_API int hac_files_is_compressed(const char *path, int fd, hac_input_format format);
+
 /*
  * Finds the format of an input in its first bytes, which stay to be read: of a compressed input in those that
  * are unpacked. Parquet is certain. JSON (HAC_INPUT_JSONL), access logs (HAC_INPUT_CLF) and syslog are

@@ -510,8 +510,9 @@ typedef struct hac_splits {
     uint64_t split_bytes;
     int stop_fd; /* the query is cancelled when this descriptor becomes readable; -1: none */
     /* 0: inputs that begin like gzip or zstd are decompressed, and inputs whose names end in .gz or .zst must
-     * be compressed. 1: nothing is decompressed, and text may begin like another format. 2: only inputs with
-     * such names are decompressed, as binary numbers may begin like gzip. */
+     * be compressed; for HAC_INPUT_FIXED and HAC_INPUT_LENGTHS the same as 2. 1: nothing is decompressed, and
+     * text may begin like another format. 2: only inputs with such names are decompressed, as binary numbers
+     * may begin like gzip. */
     int uncompressed;
 } hac_splits;
 

@@ -16,6 +16,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "base/io.h"
+#include "base/packing.h"
 
 HAC_DEFINE_CLEANUP(DIR *, closedir)
 
@@ -69,7 +71,7 @@ static bool begins_as_parquet(const char *path)
     struct stat st;
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return false;
-    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    hac_autoclose int fd = hac_open_read(path);
     return fd >= 0 && pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
            memcmp(begin, magic, sizeof magic) == 0;
 }
@@ -87,6 +89,32 @@ hac_input_format hac_files_format_of(const char *path)
     if (format == HAC_INPUT_NONE && hac_files_find_format(path, -1, &format, NULL) != HAC_OK)
         return HAC_INPUT_NONE;
     return format;
+}
+
+static bool begins_as_compressed(int fd)
+{
+    uint8_t begin[HAC_PACKING_MAGIC];
+    bool unsure;
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    ssize_t n = pread(fd, begin, sizeof begin, at < 0 ? 0 : at);
+    return n > 0 && hac_packing_of(begin, (size_t)n, &unsure) != HAC_PACKING_NONE;
+}
+
+int hac_files_is_compressed(const char *path, int fd, hac_input_format format)
+{
+    struct stat st;
+    if (format == HAC_INPUT_PARQUET)
+        return 0;
+    if (path != NULL && hac_is_packed_name(path))
+        return 1;
+    if ((unsigned)format >= HAC_INPUT_END || hac_formats[format].any_bytes)
+        return 0;
+    if (fd >= 0)
+        return begins_as_compressed(fd);
+    if (path == NULL || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return 0;
+    hac_autoclose int opened = hac_open_read(path);
+    return opened >= 0 && begins_as_compressed(opened);
 }
 
 /* Takes ownership of `name`; NULL: no memory. */

@@ -11,13 +11,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-
-typedef enum hac_packing { HAC_PACKING_NONE = 0, HAC_PACKING_GZIP, HAC_PACKING_ZSTD } hac_packing;
-
-#define HAC_PACKING_MAGIC 4 /* bytes at the start that identify the format */
-
-/* Detects the compression of an input from its first bytes. *ret_unsure: more bytes may change the result. */
-hac_packing hac_packing_of(const uint8_t *data, size_t bytes, bool *ret_unsure);
+#include "base/packing.h"
 
 typedef struct hac_inflate hac_inflate;
 

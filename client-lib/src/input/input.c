@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/format.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "inflate.h"
 #include "json_front.h"
 #include "text_begin.h"

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/io.h"
 
 #define FIRST_BYTES (UINT64_C(1) << 20)
 
 hac_status hac_stream_look(const hac_stream *stream, bool *ret_is_stream, uint64_t *ret_bytes, hac_error *err)
 {
     struct stat st;
-    uint8_t byte;
     int flags = fcntl(stream->fd, F_GETFL);
     if (flags < 0 || fstat(stream->fd, &st) < 0)
         return hac_fail_errno(err, HAC_FAILED, errno, "cannot read %s", stream->name);
@@ -22,8 +22,7 @@ hac_status hac_stream_look(const hac_stream *stream, bool *ret_is_stream, uint64
         return hac_fail(err, HAC_FAILED, "%s is a directory", stream->name);
     if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_WRONLY)
         return hac_fail(err, HAC_FAILED, "%s is not open for reading", stream->name);
-    *ret_is_stream =
-        !S_ISREG(st.st_mode) || (st.st_size == 0 && pread(stream->fd, &byte, sizeof(byte), 0) > 0);
+    *ret_is_stream = !hac_size_is_known(stream->fd, &st);
     *ret_bytes = (uint64_t)st.st_size;
     return HAC_OK;
 }

@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/format.h"
+#include "base/packing.h"
 #include "base/text.h"
 
 void hac_input_list_clear(hac_input_list *inputs)
@@ -37,7 +39,9 @@ hac_status hac_input_list_next(hac_input_list *inputs, hac_error *err)
     if (status != HAC_OK)
         return status;
     bool named = name != NULL && hac_is_packed_name(name);
-    bool raw = splits->uncompressed == 2 ? !named : splits->uncompressed != 0;
+    bool by_name = splits->uncompressed == 2 ||
+                   (splits->uncompressed == 0 && hac_formats[inputs->options->input_format].any_bytes);
+    bool raw = by_name ? !named : splits->uncompressed != 0;
     return hac_input_open(inputs->fd, name, raw, inputs->options, &inputs->input, err);
 }
 

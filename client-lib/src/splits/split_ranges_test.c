@@ -70,7 +70,6 @@ static hac_splits splits_in(const source *sources, size_t n, hac_query_options *
     options->schema = "a:u32,b:f64";
     options->group_by = rows ? NULL : "a";
     hac_splits splits = splits_of(sources, n);
-    splits.uncompressed = 2;
     return splits;
 }
 

@@ -12,15 +12,11 @@
 
 #include "base/byte_order_mark.h"
 #include "base/format.h"
+#include "base/io.h"
 #include "base/json_document.h"
 #include "base/text.h"
 
 /* ---- formats ---- */
-
-bool hac_query_may_begin_like_gzip(hac_input_format format)
-{
-    return format == HAC_INPUT_FIXED || format == HAC_INPUT_LENGTHS;
-}
 
 static bool is_standard(const char *word)
 {
@@ -145,24 +141,6 @@ int hac_query_open_path(const char *path)
     return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
 }
 
-static bool begins_compressed(int fd)
-{
-    static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    unsigned char begin[4];
-    off_t at = lseek(fd, 0, SEEK_CUR);
-    ssize_t n = pread(fd, begin, sizeof begin, at < 0 ? 0 : at);
-    return (n >= (ssize_t)sizeof gzip && memcmp(begin, gzip, sizeof gzip) == 0) ||
-           (n >= (ssize_t)sizeof zstd && memcmp(begin, zstd, sizeof zstd) == 0);
-}
-
-/* Binary records may begin like gzip by chance, so the name decides for them. */
-bool hac_query_is_compressed(hac_input_format format, const char *name, int fd)
-{
-    if (format == HAC_INPUT_PARQUET)
-        return false;
-    return hac_is_packed_name(name) || (!hac_query_may_begin_like_gzip(format) && begins_compressed(fd));
-}
-
 static bool is_document(hac_input_format format, int fd)
 {
     return format == HAC_INPUT_JSONL && hac_json_is_document_file(fd);
@@ -170,17 +148,14 @@ static bool is_document(hac_input_format format, int fd)
 
 bool hac_query_is_for_client(hac_input_format format, const char *name, int fd)
 {
-    return hac_query_is_compressed(format, name, fd) || is_document(format, fd);
+    return hac_files_is_compressed(name, fd, format) != 0 || is_document(format, fd);
 }
 
 /* Whether the descriptor is a regular file that is read from its beginning. A file of /proc is not: it has
  * no size. */
 static bool is_whole_file(int fd, const struct stat *st, bool standard)
 {
-    char byte;
-    if (!S_ISREG(st->st_mode) || (standard && lseek(fd, 0, SEEK_CUR) != 0))
-        return false;
-    return st->st_size > 0 || pread(fd, &byte, sizeof byte, 0) <= 0;
+    return hac_size_is_known(fd, st) && (!standard || lseek(fd, 0, SEEK_CUR) == 0);
 }
 
 static hac_status fail_alone(const char *name, hac_error *err)
@@ -209,7 +184,7 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
     input->stream |= !is_whole_file(fd, &st, input->standard);
     if (input->stream && input->n_files > 1)
         return fail_alone(name, err);
-    input->compressed |= hac_query_is_compressed(input->format, name, fd);
+    input->compressed |= hac_files_is_compressed(name, fd, input->format) != 0;
     input->document |= is_document(input->format, fd);
     input->bytes[index] = (uint64_t)st.st_size;
     if (hac_formats[input->format].header && hac_is_mark_alone(fd, input->bytes[index]))

@@ -40,12 +40,6 @@ static inline bool hac_query_input_by_client(const hac_query_input *input)
     return input->stream || input->compressed || input->document;
 }
 
-/* Whether the numbers of a format may look like the beginning of gzip, so that only the file's name can
- * tell that it is compressed. */
-bool hac_query_may_begin_like_gzip(hac_input_format format);
-/* Whether a file of this name and format has to be decompressed. */
-bool hac_query_is_compressed(hac_input_format format, const char *name, int fd);
-
 /* Whether a file of this name and format is read by libhac, because it is compressed or a JSON document. */
 bool hac_query_is_for_client(hac_input_format format, const char *name, int fd);
 

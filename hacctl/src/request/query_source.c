@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/packing.h"
 #include "base/text.h"
 #include "job_source.h"
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/packing.h"
 #include "query_input.h"
 
 static const struct {
@@ -27,11 +28,6 @@ bool hac_result_form_is_made_here(hac_result_form form)
     return forms[form].made_here;
 }
 
-static bool is_compressed(const char *suffix)
-{
-    return strcasecmp(suffix, ".gz") == 0 || strcasecmp(suffix, ".zst") == 0;
-}
-
 /* Suffixes by which other programs would take the file for something that it is not. */
 static bool is_foreign(const char *suffix)
 {
@@ -47,7 +43,7 @@ static bool is_foreign(const char *suffix)
 static hac_status fail_suffix(const char *command, const char *path, hac_error *err)
 {
     const char *suffix = hac_query_suffix_of(path);
-    if (is_compressed(suffix))
+    if (hac_is_packed_name(path))
         return hac_fail(err, HAC_INVALID,
                         "%s: results are not compressed, but the suffix of %.200s says otherwise; choose "
                         "another name, or say --output-format csv, json or parquet",
@@ -69,7 +65,7 @@ bool hac_result_form_of_path(const char *path, hac_result_form otherwise, hac_re
                  {".md", HAC_FORM_OF_MARKDOWN},     {".arrow", HAC_FORM_OF_ARROW},
                  {".arrows", HAC_FORM_OF_ARROW},    {".feather", HAC_FORM_OF_ARROW}};
     const char *suffix = hac_query_suffix_of(path);
-    if (is_compressed(suffix) || is_foreign(suffix))
+    if (hac_is_packed_name(path) || is_foreign(suffix))
         return false;
     *ret = otherwise;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/foreign_format.h"
+#include "base/io.h"
 #include "base/type.h"
 #include "text/npy_header.h"
 
@@ -51,7 +52,7 @@ static hac_status take_type(const char *command, const hac_args *args, hac_type 
     }
     if (args->n_words > 0 && !hac_args_has(args, HAC_OPT_RAW)) {
         const char *path = args->words[args->n_words - 1];
-        hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        hac_autoclose int fd = hac_open_read(path);
         status = hac_npy_header_read(fd, path, &npy, err);
     }
     if (status != HAC_OK || npy.is_npy) {
@@ -134,10 +135,7 @@ static hac_status measure(hac_sort_source *input, const hac_sort_options *option
         return hac_fail_errno(err, HAC_FAILED, errno, "%s", input->name);
     if (S_ISDIR(st.st_mode))
         return hac_fail(err, HAC_FAILED, "%s: is a directory", input->name);
-    if (!S_ISREG(st.st_mode))
-        return HAC_OK;
-    char byte; /* files of /proc have the size 0, but content */
-    if (st.st_size == 0 && pread(input->fd, &byte, sizeof byte, 0) > 0)
+    if (!hac_size_is_known(input->fd, &st))
         return HAC_OK;
     off_t at = lseek(input->fd, 0, SEEK_CUR);
     uint64_t bytes = at >= 0 && at < st.st_size ? (uint64_t)(st.st_size - at) : 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/io.h"
 #include "query_input.h"
 
 static const char standard_name[] = "standard input";
@@ -86,15 +87,12 @@ hac_status hac_split_input_open(void *context, size_t index, int *ret_fd, const 
 static bool size_of(hac_input_format format, const char *word, uint64_t *ret)
 {
     struct stat st;
-    char byte;
     bool standard = is_standard(word);
     /* a pipe is not opened here: its writer would take this process for its reader and lose what it writes */
     if ((standard ? fstat(STDIN_FILENO, &st) : stat(word, &st)) < 0 || !S_ISREG(st.st_mode))
         return false;
-    hac_autoclose int fd =
-        standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || hac_query_is_for_client(format, word, fd) ||
-        (st.st_size == 0 && pread(fd, &byte, sizeof byte, 0) > 0))
+    hac_autoclose int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : hac_open_read(word);
+    if (fd < 0 || hac_query_is_for_client(format, word, fd) || !hac_size_is_known(fd, &st))
         return false;
     off_t at = lseek(fd, 0, SEEK_CUR);
     *ret = at < st.st_size ? (uint64_t)(st.st_size - at) : 0;

@@ -30,7 +30,11 @@ static int set_up(void **state)
             return -1;
     }
     FILE *file = fopen("f.csv", "w"); /* gzip, despite its name */
-    return file == NULL || fputs("\x1f\x8b\x08 and more", file) < 0 || fclose(file) != 0
+    return file == NULL ||
+                   fputs("\x1f\x8b\x08\x08"
+                         "and more",
+                         file) < 0 ||
+                   fclose(file) != 0
                ? -1
                : mkdir("folder", 0700) | mkfifo("pipe", 0600);
 }

@@ -88,7 +88,6 @@ hac_status hac_query_splits_run(hac_cli *cli, hac_query_request *request, const 
     splits.name = name;
     splits.split_bytes = request->split_bytes;
     splits.stop_fd = hac_interrupt_fd();
-    splits.uncompressed = hac_query_may_begin_like_gzip(options->input_format) ? 2 : 0;
     hac_interrupt_defer(1);
     hac_status status = hac_query_splits(cli->client, &splits, options, ret, err);
     hac_interrupt_defer(0);

@@ -6,10 +6,12 @@
 #include <poll.h>
 #include <string.h>
 
+#include <hac/files.h>
+
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/io.h"
 #include "base/json_document.h"
-#include "base/text.h"
 #include "run/state/run_base.h"
 
 static bool is_document(const char *path)
@@ -17,7 +19,7 @@ static bool is_document(const char *path)
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return false;
-    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    hac_autoclose int fd = hac_open_read(path);
     return fd >= 0 && hac_json_is_document_file(fd);
 }
 
@@ -31,8 +33,8 @@ hac_status hac_run_query_options(const hac_logic_run_state *run, const hac_logic
     if (options.input_format == HAC_INPUT_NONE)
         return hac_fail(err, HAC_INVALID, "%s: its suffix does not name a format; state `parse` for input %s",
                         path, input->name);
-    *ret_by_client =
-        hac_is_packed_name(path) || (options.input_format == HAC_INPUT_JSONL && is_document(path));
+    *ret_by_client = hac_files_is_compressed(path, -1, options.input_format) != 0 ||
+                     (options.input_format == HAC_INPUT_JSONL && is_document(path));
     options.schema = input->schema;
     options.where = input->where;
     options.select = input->select != NULL ? input->select : "*";
@@ -69,7 +71,7 @@ hac_status hac_run_open_file(const hac_logic_run_state *run, const char *path, i
                              struct stat *ret_stat, hac_error *err)
 {
     /* open() would wait for a writer, and a signal that comes just before would not end that */
-    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    hac_autoclose int fd = hac_open_read(path);
     if (fd < 0 || fstat(fd, ret_stat) != 0)
         return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be read", path);
     hac_status status = S_ISFIFO(ret_stat->st_mode) ? wait_for_writer(run, path, fd, err) : HAC_OK;
