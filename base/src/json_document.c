@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 
 static size_t skip_string(const uint8_t *data, size_t at, size_t bytes)
 {
@@ -39,11 +40,9 @@ bool hac_json_is_document_file(int fd)
 {
     hac_autofree uint8_t *data = malloc(HAC_JSON_DOCUMENT_BYTES);
     off_t from = lseek(fd, 0, SEEK_CUR);
-    size_t there = 0;
-    ssize_t n = 1;
-    while (data != NULL && from >= 0 && there < HAC_JSON_DOCUMENT_BYTES && n > 0) {
-        n = pread(fd, data + there, HAC_JSON_DOCUMENT_BYTES - there, from + (off_t)there);
-        there += n > 0 ? (size_t)n : 0;
-    }
-    return data != NULL && there > 0 && hac_json_is_document(data, there);
+    uint64_t there = 0;
+    if (data == NULL || from < 0)
+        return false;
+    (void)hac_pread_all(fd, data, HAC_JSON_DOCUMENT_BYTES, (uint64_t)from, &there, NULL);
+    return there > 0 && hac_json_is_document(data, (size_t)there);
 }

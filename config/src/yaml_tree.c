@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/io.h"
 
 typedef struct reader {
     yaml_parser_t parser;
@@ -465,25 +466,6 @@ const hac_yaml_node *hac_yaml_get(const hac_yaml_node *map, const char *path)
 
 /* Files --------------------------------------------------------------------------------------------- */
 
-static hac_status read_all(int fd, const char *path, char *text, size_t capacity, size_t *ret_length,
-                           hac_error *err)
-{
-    size_t length = 0;
-    while (length < capacity) {
-        size_t max = HAC_FAILPOINT_SHORT("yaml.read", capacity - length);
-        ssize_t n = HAC_FAILPOINT("yaml.read", -1, read(fd, text + length, max));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_IO, errno, "%s: cannot read", path);
-        if (n == 0)
-            break;
-        length += (size_t)n;
-    }
-    *ret_length = length;
-    return HAC_OK;
-}
-
 /* Whether only a change of the file can help. Other reasons may pass, so trying again makes sense. */
 static hac_status open_failed(int why)
 {
@@ -494,8 +476,7 @@ static hac_status open_failed(int why)
 
 hac_status hac_yaml_read_file(const char *path, char **ret_text, size_t *ret_length, hac_error *err)
 {
-    /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
-    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    hac_autoclose int fd = hac_open_read(path);
     if (fd < 0)
         return hac_fail_errno(err, open_failed(errno), errno, "%s: cannot open", path);
     struct stat st;
@@ -506,13 +487,13 @@ hac_status hac_yaml_read_file(const char *path, char **ret_text, size_t *ret_len
     hac_autofree char *text = malloc(HAC_YAML_BYTES_MAX + 1);
     if (text == NULL)
         return hac_fail_no_memory(err);
-    size_t length = 0;
-    hac_status status = read_all(fd, path, text, HAC_YAML_BYTES_MAX + 1, &length, err);
-    if (status != HAC_OK)
-        return status;
+    uint64_t length = 0;
+    int errnum = hac_pread_all(fd, text, HAC_YAML_BYTES_MAX + 1, 0, &length, HAC_FAILPOINT_NAME("yaml.read"));
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_IO, errnum, "%s: cannot read", path);
     if (length > HAC_YAML_BYTES_MAX)
         return hac_fail(err, HAC_INVALID, "%s: the file is too large; allowed: at most 256KiB", path);
     *ret_text = hac_steal_ptr(text);
-    *ret_length = length;
+    *ret_length = (size_t)length;
     return HAC_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/io.h"
 #include "expr/schema.h"
 #include "text/json_fields.h"
 
@@ -93,12 +94,10 @@ static hac_status measure(distribution *d, hac_error *err)
 static hac_status read_block(const distribution *d, size_t f, uint64_t at, void *to, size_t bytes,
                              size_t *ret, hac_error *err)
 {
-    ssize_t n;
-    do
-        n = pread(d->input->fds[f], to, bytes, (off_t)at);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%s", d->input->names[f]);
+    uint64_t n = 0;
+    int errnum = hac_pread_all(d->input->fds[f], to, bytes, at, &n, NULL);
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_FAILED, errnum, "%s", d->input->names[f]);
     *ret = (size_t)n;
     return n > 0 ? HAC_OK : hac_fail(err, HAC_FAILED, "%s: is shorter than it was", d->input->names[f]);
 }

@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "expr/partial.h"
-
-#define PIECE_MAX ((uint64_t)1 << 30)
 
 typedef struct answers {
     hac_job *jobs[HAC_MPI_PIECES];
@@ -89,14 +88,8 @@ static hac_status keep_answer(answers *ret, const uint8_t *bytes, uint64_t n, ha
         return hac_fail_errno(err, HAC_FAILED, errno, "no memory for the ranks' answers");
     if (!more)
         ret->fds[ret->n_fds++] = fd;
-    while (n > 0) {
-        ssize_t done = write(fd, bytes, n < PIECE_MAX ? n : PIECE_MAX);
-        if (done < 0 && errno != EINTR)
-            return hac_fail_errno(err, HAC_FAILED, errno, "no memory for the ranks' answers");
-        bytes += done > 0 ? done : 0;
-        n -= done > 0 ? (uint64_t)done : 0;
-    }
-    return HAC_OK;
+    int errnum = hac_write_all(fd, bytes, n, NULL);
+    return errnum == 0 ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errnum, "no memory for the ranks' answers");
 }
 
 /* What is exchanged: numbers of ranks + 1, and the size of each answer, HAC_MPI_PIECES for each rank. */

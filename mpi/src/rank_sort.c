@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/type.h"
 
-#define SAMPLES     256               /* of each rank, at equal distances in its sorted part */
-#define PIECE_ITEMS 8192              /* items that the sink takes together */
-#define PIECE_BYTES ((size_t)1 << 24) /* of a file that are read together */
-#define WIDTH_MAX   8                 /* bytes of a key or a number */
+#define SAMPLES     256  /* of each rank, at equal distances in its sorted part */
+#define PIECE_ITEMS 8192 /* items that the sink takes together */
+#define WIDTH_MAX   8    /* bytes of a key or a number */
 
 /* A key as an unsigned integer in the order of the job, and its place in the sorted parts of all ranks in
  * a row. */
@@ -134,16 +134,12 @@ static int compare(const void *a, const void *b)
 
 static hac_status read_keys(const hac_mpi_keys *keys, uint8_t *to, uint64_t bytes, hac_error *err)
 {
-    for (uint64_t done = 0; done < bytes;) {
-        uint64_t want = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
-        ssize_t n = pread(keys->fd, to + done, want, (off_t)(keys->offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? hac_fail_errno(err, HAC_FAILED, errno, "%s", keys->name)
-                         : hac_fail(err, HAC_FAILED, "%s: is shorter than it was", keys->name);
-        done += (uint64_t)n;
-    }
+    uint64_t done = 0;
+    int errnum = hac_pread_all(keys->fd, to, bytes, keys->offset, &done, NULL);
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_FAILED, errnum, "%s", keys->name);
+    if (done < bytes)
+        return hac_fail(err, HAC_FAILED, "%s: is shorter than it was", keys->name);
     return HAC_OK;
 }
 

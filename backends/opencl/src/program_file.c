@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/io.h"
 
 static const char magic[8] = {'H', 'A', 'C', 'P', 'R', 'O', 'G', '1'};
 
@@ -48,22 +49,6 @@ hac_status hac_program_entry_read(const uint8_t *data, size_t bytes, size_t *off
     return HAC_OK;
 }
 
-static hac_status read_fully(int fd, const char *path, uint8_t *data, size_t bytes, hac_error *err)
-{
-    for (size_t done = 0; done < bytes;) {
-        size_t max = HAC_FAILPOINT_SHORT("program.read", bytes - done);
-        ssize_t n = HAC_FAILPOINT("program.read", -1, read(fd, data + done, max));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_IO, errno, "%s", path);
-        if (n == 0)
-            return hac_fail(err, HAC_IO, "%s: it became shorter while it was read", path);
-        done += (size_t)n;
-    }
-    return HAC_OK;
-}
-
 hac_status hac_program_file_read(const char *path, uint8_t **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -85,9 +70,13 @@ hac_status hac_program_file_read(const char *path, uint8_t **ret, size_t *ret_by
     hac_autofree uint8_t *data = malloc((size_t)st.st_size);
     if (data == NULL)
         return hac_fail_no_memory(err);
-    hac_status status = read_fully(fd, path, data, (size_t)st.st_size, err);
-    if (status != HAC_OK)
-        return status;
+    const uint64_t bytes = (uint64_t)st.st_size;
+    uint64_t done = 0;
+    int errnum = hac_pread_all(fd, data, bytes, 0, &done, HAC_FAILPOINT_NAME("program.read"));
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_IO, errnum, "%s", path);
+    if (done < bytes)
+        return hac_fail(err, HAC_IO, "%s: it became shorter while it was read", path);
     *ret = hac_steal_ptr(data);
     *ret_bytes = (size_t)st.st_size;
     return HAC_OK;
@@ -95,15 +84,8 @@ hac_status hac_program_file_read(const char *path, uint8_t **ret, size_t *ret_by
 
 hac_status hac_program_write_fully(int fd, const char *path, const void *data, size_t bytes, hac_error *err)
 {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = write(fd, (const uint8_t *)data + done, bytes - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_IO, errno, "%s", path);
-        done += (size_t)n;
-    }
-    return HAC_OK;
+    int errnum = hac_write_all(fd, data, bytes, NULL);
+    return errnum == 0 ? HAC_OK : hac_fail_errno(err, HAC_IO, errnum, "%s", path);
 }
 
 static hac_status write_entry(int fd, const char *path, const hac_program_entry *entry, hac_error *err)

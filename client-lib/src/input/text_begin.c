@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/foreign_format.h"
 #include "base/format.h"
+#include "base/io.h"
 
 static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
 
@@ -116,7 +116,8 @@ hac_status hac_text_begin_check(const hac_query_options *options, const char *na
 hac_status hac_text_begin_check_file(const hac_query_options *options, const char *name, int fd,
                                      hac_error *err)
 {
-    size_t there = 0, capacity = 4096; /* enough for most first lines */
+    uint64_t there = 0;
+    size_t capacity = 4096; /* enough for most first lines */
     bool settled = hac_formats[options->input_format].records == HAC_RECORDS_NONE;
     hac_autofree uint8_t *data = NULL;
     hac_status status = HAC_OK;
@@ -125,13 +126,11 @@ hac_status hac_text_begin_check_file(const hac_query_options *options, const cha
         if (more == NULL)
             return hac_fail_no_memory(err);
         data = more;
-        ssize_t n = 1;
-        while (there < capacity && (n > 0 || (n < 0 && errno == EINTR))) {
-            n = pread(fd, data + there, capacity - there, (off_t)there);
-            there += n > 0 ? (size_t)n : 0;
-        }
-        status = n < 0 ? HAC_OK : hac_text_begin_check(options, name, data, there, n == 0, &settled, err);
-        settled |= n <= 0;
+        int errnum = hac_pread_all(fd, data, capacity, 0, &there, NULL);
+        bool ended = there < capacity;
+        if (errnum == 0)
+            status = hac_text_begin_check(options, name, data, (size_t)there, ended, &settled, err);
+        settled |= ended;
     }
     return status;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/io.h"
 #include "base/text.h"
 #include "expr/query_blob.h"
 #include "files/files.h"
@@ -38,7 +39,7 @@ static hac_status open_some(const hac_files *list, size_t first, size_t n, open_
 {
     for (size_t i = 0; i < n; i++) {
         const char *name = list->names[first + i];
-        int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        int fd = hac_open_read(name);
         if (fd < 0)
             return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", name);
         ret->names[ret->n] = name;
@@ -110,20 +111,6 @@ static hac_query_options whole_options(const hac_query_options *options)
 
 /* ---- parts ---- */
 
-static hac_status write_all(int fd, const uint8_t *data, uint64_t bytes, hac_error *err)
-{
-    while (bytes > 0) {
-        ssize_t n = write(fd, data, bytes < (1u << 30) ? (size_t)bytes : 1u << 30);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_IO, errno, "cannot keep a part of the files in memory");
-        data += n;
-        bytes -= (uint64_t)n;
-    }
-    return HAC_OK;
-}
-
 static hac_status run_part(hac_client *client, const open_files *files, hac_query_options *options,
                            hac_job **ret, hac_error *err)
 {
@@ -153,10 +140,11 @@ static hac_status add_part(hac_client *client, const hac_files *list, size_t fir
     hac_status status = open_some(list, first, n, &files, err);
     if (status == HAC_OK)
         status = run_part(client, &files, options, &job, err);
-    if (status == HAC_OK)
-        status = write_all(fd, hac_job_data(job), hac_job_bytes(job), err);
     if (status != HAC_OK)
         return status;
+    int errnum = hac_write_all(fd, hac_job_data(job), hac_job_bytes(job), NULL);
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_IO, errnum, "cannot keep a part of the files in memory");
     parts->names[parts->n] = list->names[first];
     parts->fds[parts->n++] = hac_steal_fd(&fd);
     return HAC_OK;

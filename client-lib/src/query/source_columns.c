@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/io.h"
 #include "base/query_layout.h"
 #include "base/utf8.h"
 #include "expr/described_nested.h"
@@ -54,19 +55,14 @@ static size_t first_input(const hac_query_call *call)
 static hac_status read_file_header(const hac_query_call *call, size_t index, hac_schema *ret, hac_error *err)
 {
     uint64_t bytes = call->inputs[index]->bytes;
-    size_t wanted = bytes < HEADER_BYTES ? (size_t)bytes : HEADER_BYTES, there = 0;
+    size_t wanted = bytes < HEADER_BYTES ? (size_t)bytes : HEADER_BYTES;
+    uint64_t there = 0;
     hac_autofree uint8_t *head = malloc(wanted + 1);
     if (head == NULL)
         return hac_fail_no_memory(err);
-    while (there < wanted) {
-        ssize_t n = pread(call->fds[index], head + there, wanted - there, (off_t)there);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return HAC_NOT_FOUND;
-        there += (size_t)n;
-    }
-    return hac_header_names(call->options, head, there, there == bytes, ret, err);
+    if (hac_pread_all(call->fds[index], head, wanted, 0, &there, NULL) != 0 || there < wanted)
+        return HAC_NOT_FOUND;
+    return hac_header_names(call->options, head, wanted, there == bytes, ret, err);
 }
 
 static hac_status read_header(const hac_query_call *call, hac_schema *ret, hac_error *err)
@@ -83,14 +79,13 @@ static hac_status read_header(const hac_query_call *call, hac_schema *ret, hac_e
  * does not have the whole file. */
 static bool add_file_begin(int fd, uint8_t *data, hac_json_begin *begin)
 {
-    ssize_t n = 1;
-    for (off_t at = 0; begin->bytes < HAC_JSON_BEGIN_BYTES && n > 0; at += n) {
-        n = pread(fd, data + begin->bytes, HAC_JSON_BEGIN_BYTES - begin->bytes, at);
-        begin->bytes += n > 0 ? (size_t)n : 0;
-    }
-    if (n == 0)
+    uint64_t wanted = HAC_JSON_BEGIN_BYTES - begin->bytes, there = 0;
+    int errnum = hac_pread_all(fd, data + begin->bytes, wanted, 0, &there, NULL);
+    begin->bytes += (size_t)there;
+    bool whole = errnum == 0 && there < wanted;
+    if (whole)
         data[begin->bytes++] = '\n';
-    return n == 0;
+    return whole;
 }
 
 /* Finds the first bytes of a query's inputs. *ret_data is memory for them, which the caller frees, or NULL.

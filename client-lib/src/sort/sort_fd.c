@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "base/foreign_format.h"
+#include "base/io.h"
 #include "base/text.h"
 #include "base/type.h"
 #include "input/stream.h"
@@ -63,14 +64,9 @@ static hac_status file_range(const sort_source *s, uint64_t size, uint64_t *ret_
  * that hacd reports the error. */
 static bool read_small(const sort_source *s, uint8_t *keys, uint64_t bytes)
 {
-    for (uint64_t done = 0; done < bytes;) {
-        size_t max = HAC_FAILPOINT_SHORT("sort.read", (size_t)(bytes - done));
-        ssize_t n = HAC_FAILPOINT("sort.read", -1, pread(s->fd, keys + done, max, (off_t)(s->offset + done)));
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        done += n > 0 ? (uint64_t)n : 0;
-    }
-    return true;
+    uint64_t done = 0;
+    return hac_pread_all(s->fd, keys, bytes, s->offset, &done, HAC_FAILPOINT_NAME("sort.read")) == 0 &&
+           done == bytes;
 }
 
 /* Fills in the call for a file. `scratch` has HAC_INLINE_MAX bytes, and must stay valid until the job is

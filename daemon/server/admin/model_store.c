@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "loop/blocking_work.h"
 #include "state.h"
@@ -30,28 +31,15 @@ static void models_path(const hac_server *server, char *ret, size_t capacity)
     snprintf(ret, capacity, "%s/models", server->options.state_directory);
 }
 
-static int write_all(int fd, const char *text, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        size_t max = HAC_FAILPOINT_SHORT("models.write", bytes - done);
-        ssize_t n = HAC_FAILPOINT("models.write", -1, write(fd, text + done, max));
-        if (n < 0 && errno != EINTR)
-            return errno;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
 static void write_models(uv_work_t *work)
 {
     save_work *save = hac_container_of(work, save_work, work);
     char temporary[PATH_MAX + 40];
     snprintf(temporary, sizeof temporary, "%s.new", save->path);
-    hac_autoclose int fd =
-        HAC_FAILPOINT("models.open", -1, open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    save->errnum = fd < 0 ? errno : write_all(fd, save->text, save->bytes);
-    if (save->errnum == 0 && HAC_FAILPOINT("models.rename", -1, rename(temporary, save->path)) != 0)
-        save->errnum = errno;
+    static const hac_replace_points points = {HAC_FAILPOINT_NAME("models.open"),
+                                              HAC_FAILPOINT_NAME("models.write"),
+                                              HAC_FAILPOINT_NAME("models.rename")};
+    save->errnum = hac_replace_file(AT_FDCWD, temporary, save->path, save->text, save->bytes, &points);
 }
 
 /* A failed write is repeated at the next save, but logged only once. */

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
+#include "base/text.h"
 
 /* One line per step:
  *     NAME KERNEL_HASH DRIVER threads placement style block_items work_group time gain
@@ -109,31 +111,27 @@ static hac_status read_steps(const hac_tuning *tuning, tuning_steps *ret, hac_er
     return HAC_OK;
 }
 
-static hac_status write_file(const tuning_steps *steps, const char *path, hac_error *err)
-{
-    hac_autofclose FILE *file = fopen(path, "we");
-    bool good = file != NULL;
-    for (size_t i = 0; i < steps->n && good; i++) {
-        const tuning_step *s = &steps->items[i];
-        const hac_device_tuning *t = &s->settings;
-        good = fprintf(file, "%s %s %s %u %u %u %u %u %lld %.4f\n", s->name, s->hash, s->driver, t->threads,
-                       t->placement, t->style, t->block_items, t->work_group, s->time, s->gain) > 0;
-    }
-    if (!good || fflush(file) != 0)
-        return hac_fail(err, HAC_FAILED, "cannot write %s: %s", path, strerror(errno));
-    return HAC_OK;
-}
-
 /* The old file stays if the new one cannot be written. */
 static hac_status write_steps(const hac_tuning *tuning, const tuning_steps *steps, hac_error *err)
 {
     char path[PATH_MAX + 16], temporary[PATH_MAX + 24];
     tuning_path(tuning, path, sizeof path);
     snprintf(temporary, sizeof temporary, "%s.new", path);
-    hac_status status = write_file(steps, temporary, err);
-    if (status == HAC_OK && rename(temporary, path) != 0)
-        return hac_fail(err, HAC_FAILED, "cannot replace %s: %s", path, strerror(errno));
-    return status;
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *lines = NULL;
+    size_t bytes = 0;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tuning_step *s = &steps->items[i];
+        const hac_device_tuning *t = &s->settings;
+        hac_text_addf(&text, "%s %s %s %u %u %u %u %u %lld %.4f\n", s->name, s->hash, s->driver, t->threads,
+                      t->placement, t->style, t->block_items, t->work_group, s->time, s->gain);
+    }
+    hac_status status = hac_text_finish(&text, &lines, &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    static const hac_replace_points points = {NULL, NULL, NULL};
+    int errnum = hac_replace_file(AT_FDCWD, temporary, path, lines, bytes, &points);
+    return errnum == 0 ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errnum, "cannot write %s", path);
 }
 
 /* ---- settings in force --------------------------------------------------------------------------------- */

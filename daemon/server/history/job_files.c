@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/io.h"
 #include "job_record.h"
 #include "resources/user.h"
 
@@ -144,18 +145,6 @@ uint64_t hac_job_files_last(const char *state_directory)
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
-static int write_all(int fd, const char *text, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        size_t max = HAC_FAILPOINT_SHORT("jobs.write", bytes - done);
-        ssize_t n = HAC_FAILPOINT("jobs.write", -1, write(fd, text + done, max));
-        if (n < 0 && errno != EINTR)
-            return errno;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
 int hac_job_files_write(const char *state_directory, hac_job_account account, uint64_t id, const char *bytes,
                         size_t n)
 {
@@ -163,17 +152,9 @@ int hac_job_files_write(const char *state_directory, hac_job_account account, ui
     char name[24];
     snprintf(name, sizeof name, "%" PRIu64, id);
     hac_autoclose int folder = HAC_FAILPOINT("jobs.open", -1, open_account(state_directory, account, true));
-    if (folder >= 0) /* what a killed hacd left, and what else is there: a FIFO would be waited for */
-        (void)unlinkat(folder, temporary, 0);
-    hac_autoclose int fd =
-        folder < 0 ? -1
-                   : openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int errnum = fd < 0 ? errno : write_all(fd, bytes, n);
-    if (errnum == 0 && HAC_FAILPOINT("jobs.rename", -1, renameat(folder, temporary, folder, name)) != 0)
-        errnum = errno;
-    if (errnum != 0 && fd >= 0)
-        (void)unlinkat(folder, temporary, 0);
-    return errnum;
+    static const hac_replace_points points = {NULL, HAC_FAILPOINT_NAME("jobs.write"),
+                                              HAC_FAILPOINT_NAME("jobs.rename")};
+    return folder < 0 ? errno : hac_replace_file(folder, temporary, name, bytes, n, &points);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/io.h"
 #include "config/yaml_tree.h"
 #include "library/library_files.h"
 #include "library/logic_access.h"
@@ -276,19 +277,10 @@ static hac_status make_folders(const hac_library *library, hac_library_kind kind
 
 static hac_status write_text(int fd, const char *path, const char *text, size_t length, hac_error *err)
 {
-    while (length > 0) {
-        size_t max = HAC_FAILPOINT_SHORT("library.write", length);
-        ssize_t n = HAC_FAILPOINT("library.write", -1, write(fd, text, max));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);
-        text += n;
-        length -= (size_t)n;
-    }
-    return HAC_FAILPOINT("library.sync", -1, fsync(fd)) == 0
-               ? HAC_OK
-               : hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);
+    int errnum = hac_write_all(fd, text, length, HAC_FAILPOINT_NAME("library.write"));
+    if (errnum == 0 && HAC_FAILPOINT("library.sync", -1, fsync(fd)) != 0)
+        errnum = errno;
+    return errnum == 0 ? HAC_OK : hac_fail_errno(err, HAC_IO, errnum, "%s: cannot write", path);
 }
 
 /* Writes the whole file or nothing: link() does not replace a version that another process has just added. */

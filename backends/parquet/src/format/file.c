@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/io.h"
 #include "base/text.h"
 #include "expr/column_names.h"
 #include "footer.h"
@@ -38,20 +39,12 @@ static hac_status read_place(const hac_parquet_place *place, uint64_t offset, ui
         memcpy(ret, place->memory + offset, bytes);
         return HAC_OK;
     }
-    while (bytes > 0) {
-        size_t max = HAC_FAILPOINT_SHORT("parquet.read", bytes);
-        ssize_t n = HAC_FAILPOINT("parquet.read", -1, pread(place->fd, ret, max, (off_t)offset));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_IO, errno, "reading the file at byte %" PRIu64, offset);
-        if (n == 0)
-            return hac_fail(err, HAC_FAILED, "the file has become shorter while it was read");
-        ret += n;
-        offset += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
-    return HAC_OK;
+    uint64_t done = 0;
+    int errnum = hac_pread_all(place->fd, ret, bytes, offset, &done, HAC_FAILPOINT_NAME("parquet.read"));
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_IO, errnum, "reading the file at byte %" PRIu64, offset + done);
+    return done == bytes ? HAC_OK
+                         : hac_fail(err, HAC_FAILED, "the file has become shorter while it was read");
 }
 
 hac_status hac_parquet_read(const hac_parquet_file *file, uint64_t offset, uint8_t *ret, size_t bytes,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/failpoint.h"
+#include "base/io.h"
 #include "scan.h"
 
 /* Bytes that are first read beyond a chunk's end, where its last record ends. */
@@ -19,26 +20,20 @@ hac_status hac_place_read(const hac_source_place *place, uint64_t position, uint
         memcpy(ret, place->memory + position, bytes);
         return HAC_OK;
     }
-    for (size_t done = 0; done < bytes;) {
-        size_t max = HAC_FAILPOINT_SHORT("query.read", bytes - done);
-        off_t at = (off_t)(place->fd_offset + position + done);
-        ssize_t n = HAC_FAILPOINT("query.read", -1, pread(place->fd, ret + done, max, at));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_FAILED, errno, "the input cannot be read at byte %llu",
-                                  (unsigned long long)at);
-        if (n == 0 && place->split)
-            return hac_fail(err, HAC_FAILED,
-                            "the input ended after %llu bytes: it was truncated while it was read",
-                            (unsigned long long)at);
-        if (n == 0)
-            return hac_fail(err, HAC_FAILED,
-                            "the input ended after %llu of %llu bytes: it was truncated while it was read",
-                            (unsigned long long)(position + done), (unsigned long long)place->bytes);
-        done += (size_t)n;
-    }
-    return HAC_OK;
+    uint64_t at = place->fd_offset + position, done = 0;
+    int errnum = hac_pread_all(place->fd, ret, bytes, at, &done, HAC_FAILPOINT_NAME("query.read"));
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_FAILED, errnum, "the input cannot be read at byte %llu",
+                              (unsigned long long)(at + done));
+    if (done == bytes)
+        return HAC_OK;
+    if (place->split)
+        return hac_fail(err, HAC_FAILED,
+                        "the input ended after %llu bytes: it was truncated while it was read",
+                        (unsigned long long)(at + done));
+    return hac_fail(err, HAC_FAILED,
+                    "the input ended after %llu of %llu bytes: it was truncated while it was read",
+                    (unsigned long long)(position + done), (unsigned long long)place->bytes);
 }
 
 static uint8_t *allocate(size_t capacity)

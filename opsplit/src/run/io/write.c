@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "base/io.h"
 #include "base/limits.h"
 #include "run/state/exchange.h"
 #include "run/state/run_base.h"
@@ -210,22 +211,6 @@ static hac_status make_table(hac_logic_run_state *run, const hac_logic_output *o
 
 /* ---- files ---- */
 
-static hac_status write_all(int fd, const void *data, uint64_t bytes, const char *path, hac_error *err)
-{
-    const uint8_t *at = data;
-    while (bytes > 0) {
-        size_t max = HAC_FAILPOINT_SHORT("opsplit.write", bytes < (1u << 30) ? bytes : 1u << 30);
-        ssize_t n = HAC_FAILPOINT("opsplit.write", -1, write(fd, at, max));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", path);
-        at += n;
-        bytes -= (uint64_t)n;
-    }
-    return HAC_OK;
-}
-
 /* A file that gets its name when all outputs are complete. Until then it has no name, so that nothing is
  * left if this process is killed. On a file system without such files it has a temporary name. */
 typedef struct output_file {
@@ -286,6 +271,12 @@ static hac_status end_file(output_file *file, hac_error *err)
     return HAC_OK;
 }
 
+static hac_status add_bytes(const output_file *file, const void *data, uint64_t bytes, hac_error *err)
+{
+    int errnum = hac_write_all(file->fd, data, bytes, HAC_FAILPOINT_NAME("opsplit.write"));
+    return errnum == 0 ? HAC_OK : fail_file(file, errnum, err);
+}
+
 /* Gives a file its name. If another file has the name, this one first gets a temporary name. */
 static hac_status link_file(output_file *file, hac_error *err)
 {
@@ -332,7 +323,7 @@ static hac_status write_file(const hac_logic_run_state *run, const hac_logic_out
 {
     hac_status status = begin_file(run, output, file, err);
     if (status == HAC_OK)
-        status = write_all(file->fd, data, bytes, file->path, err);
+        status = add_bytes(file, data, bytes, err);
     return status == HAC_OK ? end_file(file, err) : status;
 }
 
@@ -341,7 +332,7 @@ static hac_status write_file(const hac_logic_run_state *run, const hac_logic_out
 static hac_status write_block(void *context, const void *data, size_t bytes, hac_error *err)
 {
     const output_file *file = context;
-    return write_all(file->fd, data, bytes, file->path, err);
+    return add_bytes(file, data, bytes, err);
 }
 
 static hac_status write_xml(const hac_logic_run_state *run, const hac_logic_output *output, hac_job *job,
