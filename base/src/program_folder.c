@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,4 +39,20 @@ bool hac_program_file_beside(const void *symbol, const char *relative, char ret[
     strcpy(folder, ret);
     *strrchr(folder, '/') = '\0';
     return is_own(folder[0] == '\0' ? "/" : folder);
+}
+
+bool hac_program_find(const void *symbol, const char *const *beside, size_t n, const char *fallback,
+                      const char *name, char ret[PATH_MAX])
+{
+    char relative[PATH_MAX];
+    const char *folder = secure_getenv("HAC_LIBEXEC");
+    bool named = folder != NULL && folder[0] != '\0';
+    for (size_t i = 0; i < n && !named && getauxval(AT_SECURE) == 0; i++) {
+        int length = snprintf(relative, sizeof relative, "%s/%s", beside[i], name);
+        if (length > 0 && (size_t)length < sizeof relative &&
+            hac_program_file_beside(symbol, relative, ret) && access(ret, X_OK) == 0)
+            return true;
+    }
+    int length = snprintf(ret, PATH_MAX, "%s/%s", named ? folder : fallback, name);
+    return length > 0 && length < PATH_MAX;
 }

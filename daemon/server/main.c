@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/paths.h"
 #include "base/program_folder.h"
 #include "loop/scratch.h"
 #include "process_limits.h"
@@ -21,7 +22,6 @@
 
 #define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
 #define ADMIN_NAME       "admin"
-#define SYSTEM_NAME      "hacd.sock" /* of the socket for everybody, in its directory */
 #define HEAP_KEPT        ((size_t)512 << 10)
 
 static void usage(FILE *out)
@@ -35,7 +35,7 @@ static void usage(FILE *out)
         "Lends this machine's accelerators to programs; see hacd(8).\n"
         "\n"
         "  --private            one user's daemon: XDG directories, leaves when idle\n"
-        "  --socket PATH        listen here (default /run/hac/hacd.sock)\n"
+        "  --socket PATH        listen here (default " HAC_SYSTEM_SOCKET ")\n"
         "  --socket-mode MODE   its mode in octal, 0666 for all users (default 0700: this user, and root)\n"
         "  --admin-socket PATH  listen here for administrators (default: beside the other socket)\n"
         "  --listen-fd N        serve this listening socket; --socket then names it\n"
@@ -157,18 +157,14 @@ static bool join(char *ret, size_t capacity, const char *directory, const char *
     return n > 0 && (size_t)n < capacity;
 }
 
-/* $NAME/hac, else $HOME/fallback/hac, else /tmp/hac-UID/what. */
-static bool xdg_directory(const char *variable, const char *fallback, const char *what, char *ret,
-                          size_t capacity)
+/* The user's folder, else `otherwise` in hac-UID of /tmp. */
+static bool user_directory(hac_user_folder folder, const char *otherwise, char *ret, size_t capacity)
 {
-    char base[PATH_MAX];
-    const char *value = getenv(variable), *home = getenv("HOME");
-    if (value != NULL && value[0] == '/')
-        return join(ret, capacity, value, "hac");
-    if (home != NULL && home[0] == '/')
-        return join(base, sizeof base, home, fallback) && join(ret, capacity, base, "hac");
-    snprintf(base, sizeof base, "/tmp/hac-%u", (unsigned)getuid());
-    return join(ret, capacity, base, what);
+    char base[64];
+    int errnum = hac_user_path(folder, NULL, ret, capacity);
+    if (errnum != ENOENT)
+        return errnum == 0;
+    return hac_temporary_path("/tmp", base, sizeof base) && join(ret, capacity, base, otherwise);
 }
 
 /* Without HOME, everything lies below /tmp/hac-UID. Anybody can make directories in /tmp, so this one must be
@@ -177,7 +173,8 @@ static hac_status check_temporary_base(hac_error *err)
 {
     char base[64];
     struct stat info;
-    snprintf(base, sizeof base, "/tmp/hac-%u", (unsigned)getuid());
+    if (!hac_temporary_path("/tmp", base, sizeof base))
+        return hac_fail(err, HAC_INTERNAL, "the path of a directory in /tmp is too long");
     if (mkdir(base, 0700) != 0 && errno != EEXIST)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make the directory %s", base);
     if (lstat(base, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
@@ -196,20 +193,10 @@ static bool needs_temporary_base(const hac_server_options *o, const char *profil
     return false;
 }
 
-/* Makes a directory and its parents, accessible to this user only. */
-static hac_status make_directory(const char *path, hac_error *err)
+static hac_status make_directory(char *path, hac_error *err)
 {
-    char part[PATH_MAX];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL)
-            *slash = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
-            return hac_fail_errno(err, HAC_IO, errno, "cannot make the directory %s", part);
-        if (slash == NULL)
-            return HAC_OK;
-        *slash = '/';
-    }
+    int errnum = hac_make_folders(path);
+    return errnum == 0 ? HAC_OK : hac_fail_errno(err, HAC_IO, errnum, "cannot make the directory %s", path);
 }
 
 /* SCRATCH/PID and its parents. */
@@ -238,10 +225,8 @@ static const char *shipped_profiles(void)
 
 static bool find_executor(char ret[PATH_MAX])
 {
-    const char *libexec = getenv("HAC_LIBEXEC");
-    if (libexec == NULL && hac_program_file_beside(&here, "hac-executor", ret))
-        return true;
-    return join(ret, PATH_MAX, libexec != NULL ? libexec : HAC_LIBEXEC_DIRECTORY, "hac-executor");
+    static const char *const beside[] = {"."};
+    return hac_program_find(&here, beside, 1, HAC_LIBEXEC_DIRECTORY, "hac-executor", ret);
 }
 
 static hac_status find_directories(const hacd_arguments *args, hac_server_options *o, hac_error *err)
@@ -250,10 +235,9 @@ static hac_status find_directories(const hacd_arguments *args, hac_server_option
     char cache[PATH_MAX];
     bool ok = true;
     if (args->private_daemon) {
-        ok = xdg_directory("XDG_STATE_HOME", ".local/state", "state", o->state_directory,
-                           sizeof o->state_directory) &&
-             xdg_directory("XDG_CACHE_HOME", ".cache", "cache", cache, sizeof cache) &&
-             xdg_directory("XDG_CONFIG_HOME", ".config", "config", profiles, sizeof profiles) &&
+        ok = user_directory(HAC_FOLDER_STATE, "state", o->state_directory, sizeof o->state_directory) &&
+             user_directory(HAC_FOLDER_CACHE, "cache", cache, sizeof cache) &&
+             user_directory(HAC_FOLDER_CONFIG, "config", profiles, sizeof profiles) &&
              join(o->config_path, sizeof o->config_path, profiles, "hacd.yaml");
         size_t used = strlen(profiles);
         ok = ok && used + sizeof "/profiles" <= sizeof profiles;
@@ -399,7 +383,7 @@ static bool name_admin_socket(const char *path, char *ret, size_t capacity)
     int folder = (int)(name - path);
     if (length > cut && strcmp(name + length - cut, suffix) == 0)
         length -= cut;
-    int n = strcmp(name, SYSTEM_NAME) == 0
+    int n = strcmp(name, HAC_SOCKET_NAME) == 0
                 ? snprintf(ret, capacity, "%.*s" ADMIN_NAME "%s", folder, path, suffix)
                 : snprintf(ret, capacity, "%.*s." ADMIN_NAME "%s", folder + (int)length, path, suffix);
     return n > 0 && (size_t)n < capacity;
@@ -423,7 +407,7 @@ static hac_status listen_for_administrators(const char *path, const char *named,
 
 static hac_status find_listener(const hacd_arguments *args, hac_server_options *o, hac_error *err)
 {
-    const char *path = args->socket != NULL ? args->socket : "/run/hac/" SYSTEM_NAME;
+    const char *path = args->socket != NULL ? args->socket : HAC_SYSTEM_SOCKET;
     if (args->socket != NULL || args->listen_fd < 0)
         snprintf(o->socket_path, sizeof o->socket_path, "%s", path);
     if (args->listen_fd >= 0) {

@@ -14,6 +14,7 @@
 #include "admin/status_json.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "base/type.h"
 #include "executors/start_costs.h"
@@ -154,7 +155,7 @@ static hac_status may_administer(hac_session *session, const char *what, hac_err
         return HAC_OK;
     session->retry_seconds = 0;
     return hac_fail(err, HAC_REFUSED,
-                    "%s is for administrators: root through /run/hac/admin.sock, and the service's own user",
+                    "%s is for administrators: root through " HAC_ADMIN_SOCKET ", and the service's own user",
                     what);
 }
 

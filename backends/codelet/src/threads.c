@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "base/processors.h"
 #include "codelet/progress.h"
 
 /* Time to spin: waking a thread takes about 50 µs, more in a virtual machine. If calls follow each other
@@ -77,11 +78,10 @@ _Static_assert(HAC_POOL_MAX <= GATE_INSIDE, "members of a team are counted in th
 /* Finds the CPUs that the calling thread may run on, and their number; 1 if unknown. */
 static unsigned find_cpus(cpu_set_t *ret)
 {
-    CPU_ZERO(ret);
-    if (sched_getaffinity(0, sizeof *ret, ret) != 0)
+    unsigned n = hac_processors(ret);
+    if (CPU_COUNT(ret) == 0)
         return 1;
-    int n = CPU_COUNT(ret);
-    return n < 1 ? 1 : (n > HAC_POOL_MAX ? HAC_POOL_MAX : (unsigned)n);
+    return n > HAC_POOL_MAX ? HAC_POOL_MAX : n;
 }
 
 unsigned hac_pool_threads(void)

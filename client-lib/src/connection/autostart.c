@@ -47,15 +47,9 @@ static hac_status find_program(hac_autostart *start, hac_error *err)
 {
     static const char here;
     /* in an installation, and in a build tree */
-    static const char *const beside[] = {HAC_LIBEXEC_BESIDE "/hacd", "../libexec/hacd"};
-    const char *directory = secure_getenv("HAC_LIBEXEC");
+    static const char *const beside[] = {HAC_LIBEXEC_BESIDE, "../libexec"};
     char path[PATH_MAX];
-    bool named = directory != NULL && directory[0] != '\0';
-    for (size_t i = 0; !named && getauxval(AT_SECURE) == 0 && i < sizeof(beside) / sizeof(*beside); i++)
-        if (hac_program_file_beside(&here, beside[i], start->program) && access(start->program, X_OK) == 0)
-            return HAC_OK;
-    int n = snprintf(path, sizeof(path), "%s/hacd", named ? directory : HAC_LIBEXECDIR);
-    if (n < 0 || (size_t)n >= sizeof(path))
+    if (!hac_program_find(&here, beside, sizeof(beside) / sizeof(*beside), HAC_LIBEXECDIR, "hacd", path))
         return hac_fail(err, HAC_NO_DAEMON, "the path of hacd is too long");
     /* The path must be absolute because the daemon starts in "/". */
     if (realpath(path, start->program) == NULL || access(start->program, X_OK) < 0)
@@ -64,17 +58,6 @@ static hac_status find_program(hac_autostart *start, hac_error *err)
             "no hacd runs at %s, and none can be started: %s (HAC_LIBEXEC names another folder)",
             start->socket, path);
     return HAC_OK;
-}
-
-/* Creates the directories of `path` with private modes, as mkdir -p does. The open of the log reports errors.
- * */
-static void make_directories(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
-    }
 }
 
 /* Sets the log's path below /tmp, where hacd keeps its state if HOME is not set. The log must be in this
@@ -90,15 +73,9 @@ static int temporary_log(hac_autostart *start)
 
 static bool log_path(hac_autostart *start)
 {
-    const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
-    int n;
-    if (state != NULL && state[0] == '/')
-        n = snprintf(start->log, sizeof(start->log), "%s/hac/hacd.log", state);
-    else if (home != NULL && home[0] == '/')
-        n = snprintf(start->log, sizeof(start->log), "%s/.local/state/hac/hacd.log", home);
-    else
-        n = temporary_log(start);
-    return n > 0 && (size_t)n < sizeof(start->log);
+    int errnum = hac_user_path(HAC_FOLDER_STATE, "hacd.log", start->log, sizeof(start->log));
+    int n = errnum == ENOENT ? temporary_log(start) : 0;
+    return errnum == ENOENT ? n > 0 && (size_t)n < sizeof(start->log) : errnum == 0;
 }
 
 /* Opens the daemon's log, or /dev/null, because a daemon without a log is better than no daemon. Keeps one
@@ -109,7 +86,9 @@ static int open_log(hac_autostart *start)
     int fd = -1;
     struct stat st;
     if (log_path(start)) {
-        make_directories(start->log);
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(start->log, '/') - start->log), start->log);
+        (void)hac_make_folders(folder); /* opening the log reports the error */
         if (lstat(start->log, &st) == 0 && st.st_size >= LOG_ROTATE_BYTES) {
             char old[PATH_MAX + 4];
             snprintf(old, sizeof(old), "%s.old", start->log);

@@ -55,10 +55,10 @@ static hac_status check_private(const char *path, hac_error *err)
 hac_status hac_private_socket(const char *runtime, const char *temporary, hac_socket_path ret, hac_error *err)
 {
     char directory[sizeof(hac_socket_path)];
-    int n = is_own_directory(runtime)
-                ? snprintf(directory, sizeof(directory), "%s/hac", runtime)
-                : snprintf(directory, sizeof(directory), "%s/hac-%u", temporary, (unsigned)geteuid());
-    if (n < 0 || (size_t)n + strlen("/hacd.sock") >= sizeof(directory))
+    bool own = is_own_directory(runtime);
+    int n = own ? snprintf(directory, sizeof(directory), "%s/hac", runtime) : 0;
+    if (n < 0 || (!own && !hac_temporary_path(temporary, directory, sizeof(directory))) ||
+        (own ? (size_t)n : strlen(directory)) + strlen("/" HAC_SOCKET_NAME) >= sizeof(directory))
         return hac_fail(err, HAC_INVALID, "the directory \"%.60s…\" has too long a name for a socket in it",
                         directory);
     if (mkdir(directory, 0700) < 0 && errno != EEXIST)
@@ -68,7 +68,7 @@ hac_status hac_private_socket(const char *runtime, const char *temporary, hac_so
     if (status != HAC_OK)
         return status;
     strcpy(ret, directory);
-    strcat(ret, "/hacd.sock");
+    strcat(ret, "/" HAC_SOCKET_NAME);
     return HAC_OK;
 }
 

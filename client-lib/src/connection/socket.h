@@ -14,9 +14,7 @@
 #include <sys/un.h>
 
 #include "base/error.h"
-
-#define HAC_SYSTEM_SOCKET "/run/hac/hacd.sock"
-#define HAC_ADMIN_SOCKET  "/run/hac/admin.sock"
+#include "base/paths.h"
 
 /* A socket's path with its NUL, as large as in sockaddr_un. */
 typedef char hac_socket_path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/processors.h"
 #include "child_setup.h"
 #include "executor.h"
 #include "loop/child.h"
@@ -448,7 +449,7 @@ static bool give_to_second(hac_builders *builders, uint32_t index, const char *p
     hac_error err = HAC_ERROR_NONE;
     if (builder_for(builders, HAC_BUILDER_SECOND, index) != NULL)
         return give_to(builders, HAC_BUILDER_SECOND, index, program);
-    if (device->one_builder || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    if (device->one_builder || hac_processors(NULL) < 2)
         return false;
     device->one_builder = start(builders, HAC_BUILDER_SECOND, index, program, &err) != HAC_OK;
     if (device->one_builder)

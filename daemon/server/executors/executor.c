@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/memory_cgroup.h"
+#include "base/processors.h"
 #include "child_setup.h"
 #include "loop/child.h"
 #include "restart_backoff.h"
@@ -517,21 +517,11 @@ static bool lacks_room(const hac_executors *executors)
            hac_memory_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) < START_CAPACITY;
 }
 
-/* The processors that executors may use: fewer than there are, in a container or with CPUAffinity=. */
-static unsigned count_processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return (unsigned)CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than CPU_SETSIZE */
-    return online > 0 ? (unsigned)online : 1;
-}
-
 /* Whether the limit of processes and threads (TasksMax=) is too near for another executor: its driver makes a
  * thread for each processor, and aborts if it cannot. Without other executors it is worth trying. */
 static bool lacks_tasks(const hac_executors *executors, const hac_server_device *device)
 {
-    uint64_t threads = device->config.threads > 0 ? device->config.threads : count_processors();
+    uint64_t threads = device->config.threads > 0 ? device->config.threads : hac_processors(NULL);
     return !hac_list_empty(&executors->list) &&
            hac_pids_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) <
                threads + OTHER_THREADS;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "opsplit/run.h"
 #include "output.h"
 #include "text/json_fields.h"
@@ -49,11 +50,11 @@ static hac_status rank_socket(const hac_cli *cli, char **ret, hac_error *err)
 
 bool hac_cli_system_refuses(const hac_cli *cli, char *why, size_t size)
 {
-    static const char system[] = "/run/hac/hacd.sock"; /* the path that <hac/hac.h> documents */
+    static const char system[] = HAC_SYSTEM_SOCKET;
     const char *named = getenv("HAC_SOCKET");
     if (cli->client == NULL || cli->socket != NULL || (named != NULL && named[0] != '\0') ||
         strcmp(hac_client_socket(cli->client), system) == 0 ||
-        strcmp(hac_client_socket(cli->client), "/run/hac/admin.sock") == 0)
+        strcmp(hac_client_socket(cli->client), HAC_ADMIN_SOCKET) == 0)
         return false;
     bool there = access(system, F_OK) == 0 || errno == EACCES, may = access(system, W_OK) == 0;
     if (!there)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/type.h"
 #include "cli/output.h"
 #include "commands.h"
@@ -40,17 +41,10 @@ static hac_status begin_part(void *context, uint64_t first, uint64_t items, size
 static hac_status write_items(void *context, const void *items, uint64_t n, hac_error *err)
 {
     part_writer *w = context;
-    const char *bytes = items;
-    for (uint64_t left = n * w->width; left > 0;) {
-        ssize_t done = pwrite(w->fd, bytes, left, (off_t)w->at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return hac_fail_errno(err, HAC_FAILED, errno, "%s", w->path);
-        bytes += done;
-        left -= (uint64_t)done;
-        w->at += (uint64_t)done;
-    }
+    int errnum = hac_pwrite_all(w->fd, items, n * w->width, w->at);
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_FAILED, errnum, "%s", w->path);
+    w->at += n * w->width;
     return HAC_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/failpoint.h"
 #include "base/io.h"
+#include "base/paths.h"
 #include "config/yaml_tree.h"
 #include "library/library_files.h"
 #include "library/logic_access.h"
@@ -36,20 +37,18 @@ static void close_folder(DIR **folder)
 
 hac_status hac_library_directory(char **ret, hac_error *err)
 {
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    char *path = NULL;
-    int made = -1;
-    if (data != NULL && data[0] == '/')
-        made = asprintf(&path, "%s/hac/opsplit", data);
-    else if (home != NULL && home[0] == '/')
-        made = asprintf(&path, "%s/.local/share/hac/opsplit", home);
-    else
+    char path[PATH_MAX];
+    int errnum = hac_user_path(HAC_FOLDER_DATA, "opsplit", path, sizeof path);
+    if (errnum == ENOENT)
         return hac_fail(err, HAC_INVALID,
                         "neither XDG_DATA_HOME nor HOME is set; one of them says where your "
                         "operators are kept");
-    if (made < 0)
+    if (errnum != 0)
+        return hac_fail_errno(err, HAC_INVALID, errnum, "the folder of your operators");
+    char *copy = strdup(path);
+    if (copy == NULL)
         return hac_fail_no_memory(err);
-    *ret = path;
+    *ret = copy;
     return HAC_OK;
 }
 
@@ -264,15 +263,8 @@ static hac_status make_folders(const hac_library *library, hac_library_kind kind
     hac_autofree char *path = NULL;
     if (asprintf(&path, "%s/%s", library->directory, folders[kind]) < 0)
         return hac_fail_no_memory(err);
-    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL)
-            *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return hac_fail_errno(err, HAC_IO, errno, "%s: cannot make the folder", path);
-        if (slash == NULL)
-            return HAC_OK;
-        *slash = '/';
-    }
+    int errnum = hac_make_folders(path);
+    return errnum == 0 ? HAC_OK : hac_fail_errno(err, HAC_IO, errnum, "%s: cannot make the folder", path);
 }
 
 static hac_status write_text(int fd, const char *path, const char *text, size_t length, hac_error *err)
