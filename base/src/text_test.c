@@ -10,6 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/cleanup.h"
+#include "base/json_find.h"
 #include "base/packing.h"
 #include "base/test_support.h"
 
@@ -291,20 +292,47 @@ static void test_packed_names(void **state)
         assert_false(hac_is_packed_name(no[i]));
 }
 
+static void assert_found(const char *json, const char *path, const char *value)
+{
+    const char *found = NULL;
+    size_t bytes = 0;
+    bool is_there = hac_json_find_string(json, path, &found, &bytes);
+    if (is_there != (value != NULL) ||
+        (is_there && (bytes != strlen(value) || memcmp(found, value, bytes) != 0)))
+        fail_msg("%s of %s: \"%.*s\"", path, json, (int)bytes, is_there ? found : "");
+}
+
+static void test_json_find(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"log\":\"\\\"state\\\":\\\"done\\\",}\", \"a\" : [1, {\"state\":\"no\"}, \"]\"],"
+        "\"receipt\":{\"n\":-1e5,\"query\":{\"form\":\"csv\"}},\"state\":\"queued\"}";
+    assert_found(text, "state", "queued"); /* and not the one in `log` or in `a` */
+    assert_found(text, "receipt.query.form", "csv");
+    assert_found(text, "receipt.form", NULL);
+    assert_found(text, "receipt.n", NULL);
+    assert_found(text, "a", NULL);
+    assert_found(text, "state.x", NULL);
+    assert_found("{}", "a", NULL);
+    assert_found("", "a", NULL);
+    assert_found("[]", "a", NULL);
+    assert_found("{\"a\":", "a", NULL);
+    assert_found("{\"a\":\"x", "a", NULL);
+    assert_found("{\"b\":[1,", "a", NULL);
+    assert_found("{\"b\":\"\\", "a", NULL);
+    assert_found("{\"b\":1]\"a\":\"x\"}", "a", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing_text),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_cap_sticks),
-        cmocka_unit_test(test_json_structure),
-        cmocka_unit_test(test_json_misuse),
-        cmocka_unit_test(test_json_escapes),
-        cmocka_unit_test(test_json_strings_read_back),
-        cmocka_unit_test(test_json_numbers),
-        cmocka_unit_test(test_numbers_ignore_the_locale),
-        cmocka_unit_test(test_copy_line),
-        cmocka_unit_test(test_packed_names),
+        cmocka_unit_test(test_growing_text), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_cap_sticks),   cmocka_unit_test(test_json_structure),
+        cmocka_unit_test(test_json_misuse),  cmocka_unit_test(test_json_find),
+        cmocka_unit_test(test_json_escapes), cmocka_unit_test(test_json_strings_read_back),
+        cmocka_unit_test(test_json_numbers), cmocka_unit_test(test_numbers_ignore_the_locale),
+        cmocka_unit_test(test_copy_line),    cmocka_unit_test(test_packed_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

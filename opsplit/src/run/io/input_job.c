@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/json_find.h"
 #include "run/state/run_base.h"
 
 HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
@@ -25,15 +26,16 @@ bool hac_run_is_job(const char *path)
 static hac_status check_job(const char *path, const char *show, const hac_query_options *options,
                             hac_error *err)
 {
-    static const char form[] = "\"output_format\":\"", done[] = "\"state\":\"done\"";
-    const char *at = strstr(show, form), *format = hac_formats[options->input_format].name;
-    if (strstr(show, done) == NULL)
+    const char *state = NULL, *at = "fixed", *format = hac_formats[options->input_format].name;
+    size_t length = 0;
+    if (!hac_json_find_string(show, "state", &state, &length) || length != strlen("done") ||
+        memcmp(state, "done", length) != 0)
         return hac_fail(err, HAC_AGAIN, "%s: the job has no result: it has not ended, or not well", path);
-    if (at == NULL && options->input_format != HAC_INPUT_FIXED)
+    length = strlen(at);
+    if (!hac_json_find_string(show, "receipt.query.output_format", &at, &length) &&
+        options->input_format != HAC_INPUT_FIXED)
         return hac_fail(err, HAC_INVALID, "%s: is a raw array, and the input is %s; state `parse: fixed`",
                         path, format);
-    at = at != NULL ? at + sizeof form - 1 : "fixed\"";
-    size_t length = strcspn(at, "\"");
     bool lines = options->input_format == HAC_INPUT_JSONL && length == 4 && memcmp(at, "json", length) == 0;
     if (lines || (strlen(format) == length && memcmp(at, format, length) == 0))
         return HAC_OK;
