@@ -23,9 +23,10 @@ ORDER = ("--order-by", "price", "--select", "key, price")
 MATH = ("--select", "sum(exp(price / 1000000) * sqrt(price)) as s")
 LOGIC = """
 vectors:
-  x: {{type: f64, value: 1.5, rows: {rows}}}
+  n: {{value: {rows}}}
 outputs: {{o: {{columns: [total]}}}}
 operators:
+  - fill: {{value: "1.5", rows: n, out: x}}
   - map: {{expr: "x * 3 + x / 7 - 2", out: y}}
   - reduce: {{in: y, out: total}}
 """
