@@ -114,6 +114,7 @@ TIMESTAMP '2024-02-29 12:00:00' < ts
 '2024-02-29'::DATE < day
 CAST('2024-02-29 12:00:00' AS TIMESTAMP) < ts
 strftime(day, '%Y-%m')
+strftime('%Y-%m', ts)
 position('e' IN city)
 position('o' IN lower(city))
 instr(city, 'r')

@@ -357,6 +357,12 @@ static hac_node *other_name(hac_parser *p, hac_node *node)
     bool joined = strcmp(node->name, "concat_ws") == 0;
     bool trim = n == 2 && (strcmp(node->name, "trim") == 0 || strcmp(node->name, "ltrim") == 0 ||
                            strcmp(node->name, "rtrim") == 0);
+    if (n == 2 && strcmp(node->name, "strftime") == 0 && hac_node_is_text(node->args[0]) &&
+        !hac_node_is_text(node->args[1])) { /* strftime('%Y', t), as SQLite has it */
+        hac_node *format = node->args[0];
+        node->args[0] = node->args[1];
+        node->args[1] = format;
+    }
     if (!part && !joined && !trim)
         return node;
     if (!is_plain(p, node))
