@@ -25,4 +25,7 @@ HAC_MUST_USE hac_status hac_expression_compile(const char *text, const hac_schem
                                                hac_expression *ret, size_t *ret_character, hac_error *err);
 void hac_expression_clear(hac_expression *expression);
 
+/* Whether a column of that name needs quotes, because the name is a word of the language in whatever case. */
+bool hac_expression_reserves(const char *name);
+
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "expr/expression.h"
+
 hac_status hac_expr_fail(const hac_expr_source *source, size_t at, hac_error *err, const char *fmt, ...)
 {
     char message[HAC_ERROR_MESSAGE_SIZE];
@@ -155,6 +157,22 @@ bool hac_token_is_word(const hac_token *token, const char *word)
 {
     return token->kind == HAC_TOKEN_NAME && strlen(word) == token->bytes &&
            strncasecmp(token->text, word, token->bytes) == 0;
+}
+
+bool hac_token_is_reserved(const hac_token *token)
+{
+    static const char *const words[] = {"and",  "or",   "not",  "in",   "is", "like", "ilike", "between",
+                                        "case", "when", "then", "else", "as", "null", "true",  "false"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (hac_token_is_word(token, words[i]))
+            return true;
+    return false;
+}
+
+bool hac_expression_reserves(const char *name)
+{
+    const hac_token token = {HAC_TOKEN_NAME, name, strlen(name), false};
+    return hac_token_is_reserved(&token);
 }
 
 bool hac_token_is_symbol(const hac_token *token, const char *symbol)

@@ -47,6 +47,8 @@ HAC_MUST_USE hac_status hac_lexer_next(hac_lexer *lexer, hac_token *ret, hac_err
 
 /* Whether the token is that name without quotes; case does not matter. */
 bool hac_token_is_word(const hac_token *token, const char *word);
+/* Whether the token is a word of the language, which names a column only in quotes. */
+bool hac_token_is_reserved(const hac_token *token);
 bool hac_token_is_symbol(const hac_token *token, const char *symbol);
 
 /* Copies a quoted name or string without its quotes, and with single instead of doubled quotes inside. `ret`

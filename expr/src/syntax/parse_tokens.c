@@ -165,11 +165,7 @@ const char *hac_reserved_word(size_t index)
 
 bool hac_parser_is_reserved(const hac_parser *p)
 {
-    const char *word;
-    for (size_t i = 0; (word = hac_reserved_word(i)) != NULL; i++)
-        if (hac_parser_is_word(p, word))
-            return true;
-    return false;
+    return hac_token_is_reserved(&p->token);
 }
 
 bool hac_parser_begin(hac_parser *p, const hac_expr_source *source)

@@ -9,9 +9,7 @@
 
 #include "base/suggest.h"
 #include "check.h"
-
-/* Words of the expression language. A vector with such a name would need quotes everywhere. */
-static const char reserved[] = "and or not in is like between case when then else as null true false";
+#include "expr/expression.h"
 
 typedef struct word_list {
     char words[64][HAC_LIBRARY_NAME_MAX];
@@ -135,7 +133,7 @@ hac_status hac_logic_new_name(hac_logic_checker *c, const hac_yaml_node *node, c
                                  "`%s` cannot be a name; names are letters, digits and _, no digit first, at "
                                  "most %d",
                                  hac_yaml_show(name, show), HAC_LIBRARY_NAME_MAX - 1);
-    if (find_word(reserved, name) >= 0)
+    if (hac_expression_reserves(name))
         return hac_logic_problem(c, node, "`%s` is a word of expressions; choose another name", name);
     return HAC_OK;
 }

@@ -52,6 +52,8 @@ static void test_names(void **state)
          "10:5: `out` of `map` is missing: one row for each row; as in map: {expr:"},
         {"  - map: {expr: \"1\", out: \"and\"}\n",
          "10:27: `and` is a word of expressions; choose another name"},
+        {"  - map: {expr: \"1\", out: iLike}\n",
+         "10:27: `iLike` is a word of expressions; choose another name"},
         {"  - map: {expr: \"1\", out: a b}\n",
          "10:27: `a b` cannot be a name; names are letters, digits and _"},
         {"  - map: {expr: \"1\", out: 3}\n", "10:27: `3` cannot be a name"},
