@@ -21,19 +21,34 @@
 #define SHORTLY_NS   UINT64_C(1000000)
 #define IDLE_SECONDS 1 /* then a thread ends */
 
-#define SHARES_MAX 16 /* of one call: threads that start with items of their own */
-
-/* Items [next, end), claimed in order. */
+/* Items that are left, [next, end): `next` in the low half of `range`. A claim beyond the end counts `next`
+ * up all the same, once for each thread. */
 typedef struct share {
-    _Alignas(64) atomic_uint_fast64_t next;
-    uint64_t end;
+    _Alignas(64) atomic_uint_fast64_t range;
 } share;
+
+#define ITEMS_MAX (UINT32_MAX - HAC_POOL_MAX)
+
+static uint64_t range_of(uint64_t next, uint64_t end)
+{
+    return end << 32 | next;
+}
+
+static uint64_t next_of(uint64_t range)
+{
+    return range & UINT32_MAX;
+}
+
+static uint64_t end_of(uint64_t range)
+{
+    return range >> 32;
+}
 
 /* One call. */
 typedef struct pool {
     hac_pool_work work;
     void *context;
-    share shares[SHARES_MAX];
+    share shares[HAC_POOL_MAX]; /* one, or one for each thread */
     unsigned n_shares;
     atomic_uint_fast64_t failed_item; /* the lowest one: items above it need not run */
     pthread_mutex_t lock;             /* to change failed_item and the members below */
@@ -104,25 +119,59 @@ static void note_failure(pool *p, uint64_t item, hac_status status, const hac_er
     pthread_mutex_unlock(&p->lock);
 }
 
-static void run_share(pool *p, share *s, unsigned worker)
+/* Claims the share's next item; false: none is left. */
+static bool claim(share *s, uint64_t *ret)
 {
-    for (;;) {
-        uint64_t item = atomic_fetch_add(&s->next, 1);
-        if (item >= s->end || item > atomic_load_explicit(&p->failed_item, memory_order_relaxed))
-            return;
-        hac_error err = HAC_ERROR_NONE;
-        hac_status status = p->work(p->context, item, worker, &err);
-        if (status != HAC_OK)
-            note_failure(p, item, status, &err);
-        hac_progress_step();
-    }
+    uint64_t range = atomic_fetch_add(&s->range, 1);
+    *ret = next_of(range);
+    return next_of(range) < end_of(range);
 }
 
-/* Runs the worker's own share first, then what is left of the others. */
+/* Takes the second half of what another share has left, for the thread's own, of which nothing is left. */
+static bool steal(share *from, share *own)
+{
+    uint64_t range = atomic_load(&from->range);
+    while (next_of(range) < end_of(range)) {
+        uint64_t middle = next_of(range) + (end_of(range) - next_of(range)) / 2;
+        if (!atomic_compare_exchange_weak(&from->range, &range, range_of(next_of(range), middle)))
+            continue;
+        atomic_store(&own->range, range_of(middle, end_of(range)));
+        return true;
+    }
+    return false;
+}
+
+/* Items above the lowest failure need not run. */
+static bool is_wanted(pool *p, uint64_t item)
+{
+    return item <= atomic_load_explicit(&p->failed_item, memory_order_relaxed);
+}
+
+static void run_item(pool *p, uint64_t item, unsigned worker)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = p->work(p->context, item, worker, &err);
+    if (status != HAC_OK)
+        note_failure(p, item, status, &err);
+    hac_progress_step();
+}
+
+/* Runs items in order until none is left that is wanted: those that follow are above them. */
+static void run_share(pool *p, share *s, unsigned worker)
+{
+    uint64_t item;
+    while (claim(s, &item) && is_wanted(p, item))
+        run_item(p, item, worker);
+}
+
+/* Runs the worker's own share, then parts of the others. */
 static void run(pool *p, unsigned worker)
 {
-    for (unsigned i = 0; i < p->n_shares; i++)
-        run_share(p, &p->shares[(worker + i) % p->n_shares], worker);
+    share *own = &p->shares[worker % p->n_shares];
+    run_share(p, own, worker);
+    for (unsigned i = 1; i < p->n_shares; i++)
+        while (steal(&p->shares[(worker + i) % p->n_shares], own))
+            run_share(p, own, worker);
 }
 
 /* ---- members ---- */
@@ -347,8 +396,9 @@ static void share_out(pool *p, uint64_t n, unsigned n_shares)
 {
     p->n_shares = n_shares;
     for (unsigned i = 0; i < n_shares; i++) {
-        atomic_init(&p->shares[i].next, n / n_shares * i + n % n_shares * i / n_shares);
-        p->shares[i].end = n / n_shares * (i + 1) + n % n_shares * (i + 1) / n_shares;
+        uint64_t first = n / n_shares * i + n % n_shares * i / n_shares;
+        uint64_t end = n / n_shares * (i + 1) + n % n_shares * (i + 1) / n_shares;
+        atomic_init(&p->shares[i].range, range_of(first, end));
     }
 }
 
@@ -357,12 +407,15 @@ static hac_status call_all(uint64_t n, unsigned max, hac_pool_work work, void *c
 {
     pool p = {.work = work, .context = context, .failed_item = UINT64_MAX};
     cpu_set_t cpus;
+    if (n > ITEMS_MAX)
+        return hac_fail(err, HAC_REFUSED, "%llu items; at most %llu are possible", (unsigned long long)n,
+                        (unsigned long long)ITEMS_MAX);
     unsigned wanted = n > 1 && max > 1 ? find_cpus(&cpus) : 1;
     if (wanted > n && n > 0)
         wanted = (unsigned)n;
     wanted = wanted < max ? wanted : max;
     team *t = wanted > 1 ? team_get(&cpus) : NULL;
-    share_out(&p, n, near && t != NULL ? (wanted < SHARES_MAX ? wanted : SHARES_MAX) : 1);
+    share_out(&p, n, near && t != NULL ? wanted : 1);
     pthread_mutex_init(&p.lock, NULL);
     unsigned threads = t != NULL ? begin_turn(t, &p, wanted) : 1;
     run(&p, 0);

@@ -166,29 +166,69 @@ static inline void harness_table(const harness *h, char (*ret)[HARNESS_TEXT])
     hac_group_table_free(t);
 }
 
-/* One partial: `chunk` of `chunks`. *ret_bytes is its size. */
-static inline uint8_t *harness_partial(const harness *h, const hac_group_options *options, size_t chunk,
-                                       size_t chunks, uint64_t *ret_bytes)
+static inline void harness_add(const harness *h, hac_partial_writer *w, size_t chunk, size_t chunks)
+{
+    hac_column part[3];
+    size_t end = h->rows * (chunk + 1) / chunks;
+    for (size_t i = h->rows * chunk / chunks, n; i < end; i += n) {
+        n = end - i < HAC_BATCH_ROWS ? end - i : HAC_BATCH_ROWS;
+        assert_int_equal(hac_partial_add(w, harness_part(h, i, part), n, NULL), HAC_OK);
+    }
+}
+
+/* Ends the partial; returns what regions need, or `most` if that is more. */
+static inline uint64_t harness_end(hac_partial_writer *w, uint64_t most)
+{
+    uint64_t needed, groups;
+    assert_int_equal(hac_partial_end(w, &needed, &groups, NULL), HAC_OK);
+    return needed > most ? needed : most;
+}
+
+/* Writes the partials of chunks [first, end) of `chunks`, or with `join` as few as there can be. Returns the
+ * size that regions need if that is above `region`. */
+static inline uint64_t harness_write(const harness *h, hac_partial_writer *w, size_t first, size_t end,
+                                     size_t chunks, bool join, uint8_t *regions, uint64_t region)
+{
+    uint64_t most = region;
+    for (size_t c = first; c < end; c++) {
+        if (c == first || !join || !hac_partial_extend(w, region)) {
+            most = c == first ? most : harness_end(w, most);
+            hac_partial_begin(w, c, regions + c * region, region);
+        }
+        harness_add(h, w, c, chunks);
+    }
+    return first < end ? harness_end(w, most) : most;
+}
+
+/* Regions of `chunks` partials. The first half has one for each chunk, the second one for several. */
+static inline uint8_t *harness_partials(const harness *h, const hac_group_options *options, size_t chunks,
+                                        uint64_t *ret_region)
 {
     hac_partial_writer *w;
-    hac_column part[3];
-    uint64_t capacity = 1000, groups;
-    size_t first = h->rows * chunk / chunks, end = h->rows * (chunk + 1) / chunks;
+    uint64_t region = 1000, needed = 0, more;
     assert_int_equal(hac_partial_writer_new(&h->query, options, &w, NULL), HAC_OK);
     for (;;) {
-        uint8_t *region = aligned_alloc(64, (capacity + 63) / 64 * 64);
-        hac_partial_begin(w, chunk, region, capacity);
-        for (size_t i = first, n; i < end; i += n) {
-            n = end - i < HAC_BATCH_ROWS ? end - i : HAC_BATCH_ROWS;
-            assert_int_equal(hac_partial_add(w, harness_part(h, i, part), n, NULL), HAC_OK);
-        }
-        assert_int_equal(hac_partial_end(w, ret_bytes, &groups, NULL), HAC_OK);
-        if (*ret_bytes <= capacity) {
+        uint8_t *regions = aligned_alloc(64, (region * chunks + 63) / 64 * 64);
+        needed = harness_write(h, w, 0, chunks / 2, chunks, false, regions, region);
+        more = harness_write(h, w, chunks / 2, chunks, chunks, true, regions, region);
+        needed = needed > more ? needed : more;
+        if (needed <= region) {
             hac_partial_writer_free(w);
-            return region;
+            *ret_region = region;
+            return regions;
         }
-        free(region);
-        capacity = *ret_bytes;
+        free(regions);
+        region = (needed + 7) / 8 * 8;
+    }
+}
+
+static inline void harness_merge(hac_group_table *t, const uint8_t *regions, uint64_t region, size_t first,
+                                 size_t end, uint32_t partition)
+{
+    for (size_t c = first, n; c < end; c += n) {
+        n = (size_t)hac_partial_chunks(regions + c * region, region, end - c);
+        assert_int_equal(hac_group_table_merge(t, c, regions + c * region, n * region, partition, NULL),
+                         HAC_OK);
     }
 }
 
@@ -198,19 +238,16 @@ static inline void harness_merged(const harness *h, size_t chunks, uint32_t pass
 {
     hac_group_options options = {.seed = 5, .memory = UINT64_MAX, .partitions = 4, .passes = passes};
     for (options.pass = 0; options.pass < passes; options.pass++) {
-        uint8_t **data = calloc(chunks, sizeof *data);
-        uint64_t *bytes = calloc(chunks, sizeof *bytes);
+        uint64_t region_bytes;
         hac_group_table *t, *carry;
         assert_int_equal(hac_group_table_new(&h->query, &options, &t, NULL), HAC_OK);
         assert_int_equal(hac_group_table_new(&h->query, &options, &carry, NULL), HAC_OK);
-        for (size_t c = 0; c < chunks; c++)
-            data[c] = harness_partial(h, &options, c, chunks, &bytes[c]);
+        uint8_t *data = harness_partials(h, &options, chunks, &region_bytes);
         for (uint32_t partition = 0; partition < options.partitions; partition++) {
             uint64_t needed = 0;
             hac_group_table_reset(t);
             hac_group_table_reset(carry);
-            for (size_t c = 0; c < chunks / 2; c++)
-                assert_int_equal(hac_group_table_merge(carry, c, data[c], bytes[c], partition, NULL), HAC_OK);
+            harness_merge(carry, data, region_bytes, 0, chunks / 2, partition);
             assert_int_equal(hac_group_table_write(carry, HAC_PARTIAL_CARRY | 1, NULL, 0, &needed, NULL),
                              HAC_OK);
             uint8_t *region = aligned_alloc(64, (needed + 63) / 64 * 64);
@@ -219,14 +256,10 @@ static inline void harness_merged(const harness *h, size_t chunks, uint32_t pass
             assert_int_equal(hac_group_table_merge(t, HAC_PARTIAL_CARRY | 1, region, needed, partition, NULL),
                              HAC_OK);
             free(region);
-            for (size_t c = chunks / 2; c < chunks; c++)
-                assert_int_equal(hac_group_table_merge(t, c, data[c], bytes[c], partition, NULL), HAC_OK);
+            harness_merge(t, data, region_bytes, chunks / 2, chunks, partition);
             harness_collect(t, ret);
         }
-        for (size_t c = 0; c < chunks; c++)
-            free(data[c]);
         free(data);
-        free(bytes);
         hac_group_table_free(t);
         hac_group_table_free(carry);
     }

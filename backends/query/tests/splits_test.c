@@ -199,6 +199,18 @@ static rounds *new_rounds(const char *group_by, const char *select)
     return r;
 }
 
+/* Merges the partials that are held and writes the result; returns its bytes. */
+static uint64_t result_of_partials(rounds *r, hac_span ret)
+{
+    merge(r, "query.merge");
+    r->task.n_spans = 2;
+    r->task.spans[0] = r->groups;
+    r->task.spans[1] = ret;
+    good("query.finish", &r->task, &r->result);
+    assert_in_range(r->result.values[1], 1, ret.bytes);
+    return r->result.values[1];
+}
+
 /* The result's bytes for all data sets, with a carry after every `each` of them; 0: none. */
 static uint64_t result_of(const char *group_by, const char *select, size_t each, char *ret)
 {
@@ -213,13 +225,7 @@ static uint64_t result_of(const char *group_by, const char *select, size_t each,
         if (each != 0 && (i / each) % 3 != 1) /* some rounds end without a carry */
             carry(r);
     }
-    merge(r, "query.merge");
-    r->task.n_spans = 2;
-    r->task.spans[0] = r->groups;
-    r->task.spans[1] = end;
-    good("query.finish", &r->task, &r->result);
-    uint64_t bytes = r->result.values[1];
-    assert_in_range(bytes, 1, end.bytes);
+    uint64_t bytes = result_of_partials(r, end);
     memcpy(ret, end.data, bytes);
     free(r->partials.data);
     free(r->carry.data);
@@ -422,6 +428,7 @@ static void compile_fixed(rounds *r)
                          .n_params = HAC_PARAMS_COUNT(hac_query_params)};
     HAC_EDIT_PARAMS(hac_query_params, &r->task)->region = region;
     HAC_EDIT_PARAMS(hac_query_params, &r->task)->partitions = PARTITIONS;
+    HAC_EDIT_PARAMS(hac_query_params, &r->task)->group_region = capacity;
     HAC_EDIT_PARAMS(hac_query_params, &r->task)->seed = 99;
 }
 
@@ -457,18 +464,22 @@ static void test_in_file(void **state)
     rounds *r = calloc(1, sizeof *r);
     assert_non_null(r);
     sets = 10;
-    region = 65536;
+    region = capacity = 65536;
     compile_fixed(r);
-    hac_span there = make_span(sets * region), here = make_span(sets * region);
+    r->generation = 1;
+    r->held = sets;
+    r->partials = make_span(sets * region);
+    r->groups = make_span(PARTITIONS * capacity);
+    hac_span there = make_span(8 * capacity), here = make_span(8 * capacity);
     int fd = hac_test_file(bytes, n_bytes);
-    r->partials = there;
     aggregate_fixed(r, -1, bytes, n_bytes, 0, sets);
+    uint64_t n_there = result_of_partials(r, there);
     for (size_t each = 1; each <= sets; each++) {
-        memset(here.data, 0xee, here.bytes);
-        r->partials = here;
+        memset(r->partials.data, 0xee, r->partials.bytes);
         for (size_t i = 0; i < sets; i += each)
             aggregate_fixed(r, fd, NULL, n_bytes, i, each < sets - i ? each : sets - i);
-        assert_memory_equal(here.data, there.data, here.bytes);
+        assert_int_equal(result_of_partials(r, here), n_there);
+        assert_memory_equal(here.data, there.data, n_there);
     }
     aggregate_fixed(r, fd, NULL, n_bytes, 3, 4);
     hac_task good_task = r->task, task = good_task;
@@ -494,6 +505,8 @@ static void test_in_file(void **state)
     close(fd);
     free(there.data);
     free(here.data);
+    free(r->partials.data);
+    free(r->groups.data);
     free(bytes);
     free(r);
 }

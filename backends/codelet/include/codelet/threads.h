@@ -5,7 +5,8 @@
  * spins for 50 µs, about the time of waking it (300 µs if the previous call came within a millisecond), then
  * sleeps; spinning threads yield the processor to others. A call ends when its items are done, even if some
  * threads never got to run. Items are claimed in ascending order, or each thread starts with its own
- * (hac_pool_run_near); results must not depend on which thread gets which item.
+ * (hac_pool_run_near); results must not depend on which thread gets which item. There may be some 2^32 of
+ * them; HAC_REFUSED: there are more.
  */
 #ifndef CODELET_THREADS_H
 #define CODELET_THREADS_H
@@ -30,8 +31,9 @@ HAC_MUST_USE hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *conte
 HAC_MUST_USE hac_status hac_pool_run_few(uint64_t n, unsigned threads, hac_pool_work work, void *context,
                                          hac_error *err);
 
-/* As hac_pool_run, but each thread starts with items of its own, the same ones in every call of that many
- * items: data that it used in the previous call may still be in its cache. */
+/* As hac_pool_run, but each thread starts with items of its own that follow each other, the same ones in
+ * every call of that many items: data that it used for the item before, or in the previous call, may still be
+ * in its cache. A thread that has no more of them takes the second half of what another one has left. */
 HAC_MUST_USE hac_status hac_pool_run_near(uint64_t n, hac_pool_work work, void *context, hac_error *err);
 
 #endif

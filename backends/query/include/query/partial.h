@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partials: the result of aggregating one chunk, as bytes in the chunk's region.
+ * Partials: the result of aggregating one chunk, or several that follow each other, as bytes in the chunk's
+ * region. A thread adds the next chunk's rows to the partial that it is writing while groups repeat: then
+ * groups are written, and merged, once for many chunks. The partial may go on in the regions of its other
+ * chunks, which hold none.
  *
  *     header
  *     windows      rows in input order, up to HAC_PARTIAL_WINDOW each, sorted stably by partition
@@ -60,7 +63,8 @@ typedef struct hac_partial_header {
     uint64_t magic;      /* written last: a region without it holds no partial */
     uint64_t bytes;      /* of the partial */
     uint64_t seed;       /* of the hash */
-    uint64_t chunk;      /* its number among all chunks */
+    uint64_t chunk;      /* number of the first one among all chunks */
+    uint64_t chunks;     /* whose rows are in it */
     uint32_t partitions; /* the options' number or a multiple of it */
     uint32_t pass, passes;
     uint32_t stride;        /* bytes of a record */
@@ -93,7 +97,7 @@ typedef struct hac_partial_window {
     uint64_t nullable[4];    /* bit c%64 of word c/64 */
 } hac_partial_window;
 
-/* ---- writing: one chunk, one thread ---- */
+/* ---- writing: one thread ---- */
 
 typedef struct hac_partial_writer hac_partial_writer;
 
@@ -105,6 +109,13 @@ void hac_partial_writer_free(hac_partial_writer *writer);
 /* Begins chunk number `chunk`, in `capacity` bytes at `region`, which is 8-byte aligned. Bytes that do not
  * fit are counted and not written. A writer can write one chunk after another. */
 void hac_partial_begin(hac_partial_writer *writer, uint64_t chunk, uint8_t *region, uint64_t capacity);
+
+/*
+ * Adds the next chunk to the partial: its rows come next, and its region of `bytes` lies after the others.
+ * False: it is not added and needs a partial of its own, since one table might have too many groups, or hold
+ * many values. Whether rows are in one partial or in two does not change the result.
+ */
+bool hac_partial_extend(hac_partial_writer *writer, uint64_t bytes);
 
 /* As hac_group_table_add. */
 HAC_MUST_USE hac_status hac_partial_add(hac_partial_writer *writer, const hac_column *columns, size_t rows,
@@ -127,12 +138,16 @@ bool hac_partial_takes_plain(const hac_partial_writer *writer);
 HAC_MUST_USE hac_status hac_partial_add_plain(hac_partial_writer *writer, const uint8_t *const *values,
                                               size_t rows, hac_error *err);
 
-/* Ends the chunk. *ret_needed is the size of the partial; if it is above the capacity, the region holds no
- * partial. *ret_groups: groups, plus rows that went into windows. */
+/* Ends the partial. *ret_needed is the size that a region has to have for it: the largest of one chunk's
+ * partial, as far as this one shows it. If the regions are too small for the partial, *ret_needed is above
+ * the mean of their sizes, and they hold none. *ret_groups: groups, plus rows that went into windows. */
 HAC_MUST_USE hac_status hac_partial_end(hac_partial_writer *writer, uint64_t *ret_needed,
                                         uint64_t *ret_groups, hac_error *err);
 
 /* ---- reading ---- */
+
+/* How many chunks the partial says it has, at most `max`; 1 if it is none. `partial` has `capacity` bytes. */
+uint64_t hac_partial_chunks(const uint8_t *partial, uint64_t capacity, uint64_t max);
 
 /* Checks the header against the query's layout and options and copies it to *ret; the rest is checked while
  * it is read. HAC_INVALID: this is not the partial of that chunk. */

@@ -17,6 +17,7 @@ typedef struct chunks_worker {
     hac_chunk_rows rows;
     hac_chunk_top top;
     hac_partial_writer *writer;
+    uint64_t next; /* the chunk behind those of the partial that is being written; 0: none is */
     uint64_t groups, needed;
     uint64_t read, skipped; /* rows and records before this chunk */
     hac_splice_counters counters;
@@ -29,6 +30,7 @@ typedef struct chunks_job {
     hac_top_shared top;
     hac_scout scout;
     chunks_worker *workers;
+    unsigned n_workers;
 } chunks_job;
 
 /* ---- checks ---- */
@@ -93,16 +95,21 @@ static uint8_t *region_of(const chunks_job *j, uint64_t number)
     return j->regions.data + number * j->task.region;
 }
 
-/* Ends chunk `chunk`, whose partial or rows have that many bytes. */
-static void note(const chunks_job *j, chunks_worker *w, uint64_t chunk, uint64_t groups, uint64_t needed)
+/* Ends chunk `chunk`. */
+static void note_chunk(const chunks_job *j, chunks_worker *w, uint64_t chunk)
 {
     uint64_t first, end;
     hac_chunk_rows_end(&w->rows);
     hac_query_task_chunk(&j->task, chunk, &first, &end);
-    w->groups += groups;
-    w->needed = needed > w->needed ? needed : w->needed;
     uint64_t skipped = w->rows.source == NULL ? 0 : hac_source_skipped(w->rows.source);
     hac_splice_count_set(&w->counters, w->rows.read - w->read + skipped - w->skipped, end - first);
+}
+
+/* Ends a partial, or the rows of a chunk, for which a region has to have that many bytes. */
+static void note_result(chunks_worker *w, uint64_t groups, uint64_t needed)
+{
+    w->groups += groups;
+    w->needed = needed > w->needed ? needed : w->needed;
     hac_splice_count_result(&w->counters, needed);
 }
 
@@ -150,25 +157,61 @@ static hac_status add_answers(chunks_worker *w, hac_error *err)
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
+static hac_status end_partial(chunks_worker *w, hac_error *err)
+{
+    uint64_t needed, groups;
+    if (w->next == 0)
+        return HAC_OK;
+    w->next = 0;
+    hac_status status = hac_partial_end(w->writer, &needed, &groups, err);
+    if (status == HAC_OK)
+        note_result(w, groups, needed);
+    return status;
+}
+
+/* Begins a partial for chunk `number` of all, or adds the chunk to the one before it. */
+static hac_status begin_partial(const chunks_job *j, chunks_worker *w, uint64_t number, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (w->next == 0 || w->next != number || !hac_partial_extend(w->writer, j->task.region)) {
+        status = end_partial(w, err);
+        hac_partial_begin(w->writer, number, region_of(j, number), j->task.region);
+    }
+    w->next = number + 1;
+    return status;
+}
+
 static hac_status aggregate_chunk(void *context, uint64_t item, unsigned thread, hac_error *err)
 {
     chunks_job *j = context;
     chunks_worker *w = &j->workers[thread];
-    uint64_t chunk = j->first + item, number = j->task.first_chunk + chunk, needed, groups;
-    hac_status status = begin_chunk(j, w, chunk, err);
+    uint64_t chunk = j->first + item;
+    hac_status status = make_writer(j, w, err);
     if (status == HAC_OK)
-        status = make_writer(j, w, err);
-    if (status != HAC_OK)
-        return status;
-    hac_partial_begin(w->writer, number, region_of(j, number), j->task.region);
-    status = add_rows(j, w, chunk, err);
+        status = begin_partial(j, w, j->task.first_chunk + chunk, err);
+    if (status == HAC_OK)
+        status = begin_chunk(j, w, chunk, err);
+    if (status == HAC_OK)
+        status = add_rows(j, w, chunk, err);
     if (status == HAC_OK)
         status = add_answers(w, err);
     if (status == HAC_OK)
-        status = hac_partial_end(w->writer, &needed, &groups, err);
-    if (status == HAC_OK)
-        note(j, w, chunk, groups, needed);
+        note_chunk(j, w, chunk);
     return status;
+}
+
+static hac_status end_aggregates(void *context, uint64_t item, unsigned thread, hac_error *err)
+{
+    chunks_job *j = context;
+    (void)thread;
+    return end_partial(&j->workers[item], err);
+}
+
+/* Chunks that follow each other go to one thread, for one partial. */
+static hac_status aggregate_chunks(chunks_job *j, uint64_t n, hac_error *err)
+{
+    hac_status status = hac_pool_run_near(n, aggregate_chunk, j, err);
+    return status == HAC_OK ? hac_pool_run(j->n_workers, end_aggregates, j, err) : status;
 }
 
 /* Sorts the rows of a region and appends the run to it, as far as there is room. `writer` has written
@@ -248,8 +291,14 @@ static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_
         hac_rows_end(&writer);
     else if ((status = append_run(query, &writer, err)) != HAC_OK)
         return status;
-    note(j, w, chunk, j->task.part_rows == 0 ? writer.rows : writer.run_rows, writer.bytes);
+    note_chunk(j, w, chunk);
+    note_result(w, j->task.part_rows == 0 ? writer.rows : writer.run_rows, writer.bytes);
     return HAC_OK;
+}
+
+static hac_status write_chunks(chunks_job *j, uint64_t n, hac_error *err)
+{
+    return hac_pool_run(n, rows_chunk, j, err);
 }
 
 /* ---- tasks ---- */
@@ -272,19 +321,18 @@ static void count_worker(const chunks_job *j, const chunks_worker *w, uint64_t *
         v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
 }
 
-static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggregates,
-                             hac_task_result *result, hac_error *err)
+static hac_status run_chunks(const hac_task *task, bool aggregates, hac_task_result *result, hac_error *err)
 {
     chunks_job j = {.regions = task->spans[0],
                     .quotes = task->spans[1],
                     .first = task->first,
+                    .n_workers = hac_pool_threads(),
                     .top = HAC_TOP_SHARED_INIT};
-    unsigned threads = hac_pool_threads();
     uint64_t start = hac_now_ns();
     hac_status status = hac_query_task_read(task, 2, &j.task, err);
     if (status != HAC_OK)
         return status;
-    j.workers = calloc(threads, sizeof *j.workers);
+    j.workers = calloc(j.n_workers, sizeof *j.workers);
     if (j.workers == NULL)
         status = hac_fail_no_memory(err);
     if (status == HAC_OK && j.task.query->aggregates != aggregates)
@@ -292,7 +340,7 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
     if (status == HAC_OK)
         status = hac_scout_run(&j.task, j.first, task->count, &j.scout, err);
     if (status == HAC_OK)
-        status = hac_pool_run(task->count, work, &j, err);
+        status = aggregates ? aggregate_chunks(&j, task->count, err) : write_chunks(&j, task->count, err);
     status = hac_query_source_read(&j.task, status, err);
     uint64_t *v = result->values;
     memset(v, 0, sizeof result->values);
@@ -301,7 +349,7 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
     v[HAC_AGGREGATE_VALUE_KEPT] = j.scout.kept;
     hac_source_counters counters = j.scout.counters;
     hac_splice_counters splice = j.scout.splice;
-    for (unsigned i = 0; j.workers != NULL && i < threads; i++) {
+    for (unsigned i = 0; j.workers != NULL && i < j.n_workers; i++) {
         chunks_worker *w = &j.workers[i];
         count_worker(&j, w, v, &counters, &splice);
         hac_partial_writer_free(w->writer);
@@ -322,14 +370,14 @@ hac_status hac_query_run_aggregate(hac_device *device, const hac_task *task, hac
                                    hac_error *err)
 {
     (void)device;
-    return run_chunks(task, aggregate_chunk, true, result, err);
+    return run_chunks(task, true, result, err);
 }
 
 hac_status hac_query_run_rows(hac_device *device, const hac_task *task, hac_task_result *result,
                               hac_error *err)
 {
     (void)device;
-    return run_chunks(task, rows_chunk, false, result, err);
+    return run_chunks(task, false, result, err);
 }
 
 static hac_status count_quotes(void *context, uint64_t item, unsigned number, hac_error *err)

@@ -120,9 +120,10 @@ static hac_status merge_all(groups_job *j, groups_worker *w, uint64_t partition,
         status =
             hac_group_table_merge(w->table, HAC_PARTIAL_CARRY | (t->generation - UINT64_C(1)),
                                   j->carry.data + partition * t->carry, t->carry, (uint32_t)partition, err);
-    for (uint64_t c = 0; status == HAC_OK && c < t->chunks; c++) {
-        status = hac_group_table_merge(w->table, c, j->partials.data + c * t->region, t->region,
-                                       (uint32_t)partition, err);
+    for (uint64_t c = 0, n; status == HAC_OK && c < t->chunks; c += n) {
+        const uint8_t *partial = j->partials.data + c * t->region;
+        n = hac_partial_chunks(partial, t->region, t->chunks - c);
+        status = hac_group_table_merge(w->table, c, partial, n * t->region, (uint32_t)partition, err);
         hac_progress_step();
     }
     return status;

@@ -54,6 +54,12 @@ void hac_group_coded_reset(struct hac_group_coded *c)
     c->off = c->never;
 }
 
+void hac_group_coded_retry(struct hac_group_coded *c)
+{
+    if (c != NULL && c->off)
+        hac_group_coded_reset(c);
+}
+
 void hac_group_coded_free(struct hac_group_coded *c)
 {
     for (size_t k = 0; c != NULL && k < c->n_keys; k++)

@@ -18,6 +18,8 @@ HAC_MUST_USE hac_status hac_group_find_coded(hac_group_table *t, const hac_colum
 
 /* Forgets all groups. `coded` may be NULL. */
 void hac_group_coded_reset(struct hac_group_coded *coded);
+/* Tries codes again after keys that had none, before other data with the same groups. `coded` may be NULL. */
+void hac_group_coded_retry(struct hac_group_coded *coded);
 void hac_group_coded_free(struct hac_group_coded *coded);
 
 #endif

@@ -275,6 +275,7 @@ static void fill_header(const hac_group_table *t, hac_partial_header *header)
 {
     *header = (hac_partial_header){.magic = HAC_PARTIAL_MAGIC,
                                    .seed = t->options.seed,
+                                   .chunks = 1,
                                    .partitions = t->options.partitions,
                                    .pass = t->options.pass,
                                    .passes = t->options.passes,
@@ -304,6 +305,17 @@ static bool nests(uint32_t fine, uint32_t coarse)
     return fine >= coarse && fine <= HAC_PARTITIONS_MAX && (fine & (fine - 1)) == 0;
 }
 
+uint64_t hac_partial_chunks(const uint8_t *partial, uint64_t capacity, uint64_t max)
+{
+    hac_partial_header h;
+    if (capacity < sizeof h)
+        return 1;
+    memcpy(&h, partial, sizeof h);
+    if (h.magic != HAC_PARTIAL_MAGIC || h.chunks == 0)
+        return 1;
+    return h.chunks < max ? h.chunks : max;
+}
+
 hac_status hac_partial_check(const hac_group_layout *layout, const hac_group_options *options, uint64_t chunk,
                              const uint8_t *partial, uint64_t capacity, hac_partial_header *ret,
                              hac_error *err)
@@ -315,7 +327,7 @@ hac_status hac_partial_check(const hac_group_layout *layout, const hac_group_opt
     uint64_t starts = (h.partitions + UINT64_C(1)) * sizeof(uint32_t);
     bool sound = h.magic == HAC_PARTIAL_MAGIC && h.seed == options->seed && h.chunk == chunk &&
                  nests(h.partitions, options->partitions) && h.pass == options->pass &&
-                 h.passes == options->passes && h.stride == layout->stride;
+                 h.passes == options->passes && h.stride == layout->stride && h.chunks > 0;
     sound = sound && h.bytes <= capacity && h.groups <= UINT32_MAX && h.groups_offset >= sizeof h &&
             h.groups_offset % 8 == 0 && h.groups_offset <= h.bytes &&
             h.groups * h.stride <= h.bytes - h.groups_offset && h.starts_offset % 8 == 0 &&

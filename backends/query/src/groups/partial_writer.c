@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "fixed_rows.h"
+#include "group_coded.h"
 #include "group_internal.h"
 #include "sources/string_words.h"
 
@@ -26,12 +27,15 @@ struct hac_partial_writer {
     hac_group_table *table;
     uint8_t *region;
     uint64_t capacity, end; /* bytes of the windows so far, written or only counted */
-    uint64_t chunk;
+    uint64_t chunk, chunks;
+    uint64_t gained_max; /* groups that one chunk began */
     uint64_t n_windows, window_rows, rows_read;
     hac_partial_rule rule;
-    bool windows;           /* rows go into windows */
-    uint64_t probed;        /* rows that were aggregated */
-    uint64_t groups_before; /* rows of the current run */
+    bool windows;                        /* rows go into windows */
+    uint64_t probed;                     /* rows that were aggregated */
+    uint64_t groups_before;              /* the current run */
+    uint64_t fresh;                      /* groups that the last whole run began */
+    uint64_t chunk_probed, chunk_groups; /* probed and the table's groups when the last chunk began */
 
     size_t n_columns;
     partial_column *columns;
@@ -126,11 +130,49 @@ void hac_partial_begin(hac_partial_writer *w, uint64_t chunk, uint8_t *region, u
     w->end = sizeof(hac_partial_header);
     w->n_windows = w->window_rows = w->rows_read = 0;
     w->windows = false;
-    w->probed = w->groups_before = 0;
+    w->probed = w->groups_before = w->fresh = 0;
+    w->chunks = 1;
+    w->gained_max = w->chunk_probed = w->chunk_groups = 0;
     w->rows = 0;
     w->strings_bytes = 0;
     /* the region holds no partial until it is complete */
     memset(region, 0, capacity < sizeof(uint64_t) ? capacity : sizeof(uint64_t));
+}
+
+/* ---- several chunks ---- */
+
+/* Whether the table keeps values of every row, or one that depends on which rows are in one table. */
+static bool keeps_values(const hac_group_table *t)
+{
+    return t->layout.n_sets != 0 || t->layout.n_value_columns != 0;
+}
+
+/* The groups that another chunk of as many rows would begin, if they come as in the last run. */
+static uint64_t expected(const hac_partial_writer *w)
+{
+    uint64_t rows = w->probed - w->chunk_probed;
+    return w->probed < w->rule.probe ? w->table->groups : w->fresh * (rows / w->rule.probe + 1);
+}
+
+static void end_chunk(hac_partial_writer *w)
+{
+    uint64_t gained = w->table->groups - w->chunk_groups;
+    w->gained_max = gained > w->gained_max ? gained : w->gained_max;
+    w->chunk_groups = w->table->groups;
+    w->chunk_probed = w->probed;
+}
+
+bool hac_partial_extend(hac_partial_writer *w, uint64_t bytes)
+{
+    hac_group_table *t = w->table;
+    if (w->windows || keeps_values(t) || t->budget.used > t->budget.limit / 4 ||
+        t->groups + expected(w) > w->rule.max_groups)
+        return false;
+    end_chunk(w);
+    hac_group_coded_retry(t->coded);
+    w->chunks++;
+    w->capacity += bytes;
+    return true;
 }
 
 /* ---- windows ---- */
@@ -453,7 +495,8 @@ static hac_status probe(hac_partial_writer *w, size_t rows, hac_error *err)
     w->probed += rows;
     if (w->probed % w->rule.probe != 0)
         return HAC_OK;
-    w->windows = hac_partial_stops(w->rule, w->probed, groups - w->groups_before, groups);
+    w->fresh = groups - w->groups_before;
+    w->windows = hac_partial_stops(w->rule, w->probed, w->fresh, groups);
     w->groups_before = groups;
     return w->windows && w->partition == NULL ? make_window(w, err) : HAC_OK;
 }
@@ -528,6 +571,19 @@ hac_status hac_partial_add_plain(hac_partial_writer *w, const uint8_t *const *va
     return status;
 }
 
+/* A chunk alone has as many groups as it began, and those of others that it has, too: the first chunk of
+ * several shows how many these are. */
+static uint64_t needed_by_one(const hac_partial_writer *w, const hac_partial_header *h)
+{
+    if (w->chunks == 1)
+        return h->bytes;
+    uint64_t groups = h->groups * h->stride + h->strings_bytes, region = w->capacity / w->chunks;
+    uint64_t one = h->bytes - groups + (uint64_t)((double)groups * (double)w->gained_max / (double)h->groups);
+    uint64_t mean = h->bytes / w->chunks + 1;
+    one = one > mean ? one : mean;
+    return h->bytes <= w->capacity && one > region ? region : one;
+}
+
 hac_status hac_partial_end(hac_partial_writer *w, uint64_t *ret_needed, uint64_t *ret_groups, hac_error *err)
 {
     hac_group_table *t = w->table;
@@ -539,6 +595,7 @@ hac_status hac_partial_end(hac_partial_writer *w, uint64_t *ret_needed, uint64_t
     hac_partial_header h = {.magic = HAC_PARTIAL_MAGIC,
                             .seed = t->options.seed,
                             .chunk = w->chunk,
+                            .chunks = w->chunks,
                             .partitions = t->options.partitions,
                             .pass = t->options.pass,
                             .passes = t->options.passes,
@@ -549,9 +606,10 @@ hac_status hac_partial_end(hac_partial_writer *w, uint64_t *ret_needed, uint64_t
     status = hac_group_write(t, w->region, w->end, w->capacity, &h, err);
     if (status != HAC_OK)
         return status;
+    end_chunk(w);
     if (h.bytes <= w->capacity)
         memcpy(w->region, &h, sizeof h);
-    *ret_needed = h.bytes;
+    *ret_needed = needed_by_one(w, &h);
     *ret_groups = h.groups + h.rows;
     return HAC_OK;
 }
