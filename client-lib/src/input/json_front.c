@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 512 };
+#include "base/json_grammar.h"
 
 typedef enum mode {
     BEGINNING, /* the first line: it passes unchanged, and decides */
@@ -58,8 +58,8 @@ struct hac_json_front {
     bool array;       /* within an array of records */
     bool unended;     /* the last record's line has not ended */
     bool divides;
-    uint8_t mark;                  /* bytes of the byte order mark that were read */
-    uint64_t bits[DEPTH_MAX / 64]; /* brackets open within the record, 1: an object */
+    uint8_t mark;                           /* bytes of the byte order mark that were read */
+    uint64_t bits[HAC_JSON_DEPTH_MAX / 64]; /* brackets open within the record, 1: an object */
     size_t depth;
     uint64_t line, column;  /* of the next byte, from 1 on */
     uint64_t start, opened; /* lines on which the last record and the array begin */
@@ -110,7 +110,7 @@ static fate end_value(hac_json_front *f)
 
 static fate open_bracket(hac_json_front *f, bool object)
 {
-    if (f->depth == DEPTH_MAX)
+    if (f->depth == HAC_JSON_DEPTH_MAX)
         return bad(f, "nested more than 512 deep");
     uint64_t bit = UINT64_C(1) << f->depth % 64;
     f->bits[f->depth / 64] &= ~bit;
@@ -129,7 +129,7 @@ static fate begin_string(hac_json_front *f, bool name)
 
 static fate begin_word(hac_json_front *f, uint8_t byte)
 {
-    static const char *const words[] = {"true", "false", "null", "NaN", "Infinity"};
+    static const char *const words[] = {HAC_JSON_WORDS};
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if ((uint8_t)words[i][0] == byte) {
             f->token = WORD;

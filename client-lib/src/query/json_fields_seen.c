@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json_grammar.h"
 #include "base/suggest.h"
 
-enum { DEPTH_MAX = 32, NAMES_MAX = 256, SHOWN_MAX = 4 };
+enum { NAMES_MAX = 256, SHOWN_MAX = 4 };
 
 typedef struct seen_name {
     char text[HAC_FIELD_NAME_MAX];
@@ -22,7 +23,7 @@ typedef struct json_look {
     /* The name of the member that is being read, with those of the objects around it and dots in between; its
      * first above[depth - 1] bytes are those of the objects and their dots. */
     char path[HAC_FIELD_NAME_MAX];
-    size_t path_bytes, above[DEPTH_MAX], depth;
+    size_t path_bytes, above[HAC_JSON_PATH_MAX], depth;
     seen_name names[NAMES_MAX]; /* different names of values */
     size_t n_names;
 } json_look;
@@ -121,7 +122,7 @@ static bool read_member(json_look *l, bool *ret_entered)
         return false;
     skip_blanks(l);
     bool object = l->at < l->end && *l->at == '{';
-    if (!object || l->depth == DEPTH_MAX) {
+    if (!object || l->depth == HAC_JSON_PATH_MAX) {
         note_value(l, l->at < l->end && *l->at == 'n');
         return skip_value(l);
     }

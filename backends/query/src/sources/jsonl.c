@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json_grammar.h"
 #include "base/short_number.h"
 #include "base/value_text.h"
 #include "source_parts.h"
-
-#define DEPTH_MAX 512
 
 /*
  * Of the n-th member of the previous line: what stood before its value, which is the name with its quotes and
@@ -36,11 +35,10 @@ typedef struct json_source {
  * Their names, joined by dots and with a dot at the end, are the first `bytes[depth - 1]` bytes of that
  * column's name; an enclosing object's are fewer bytes of the same name. depth 0: the line's object.
  */
-#define JSON_PATH_MAX 32
 typedef struct json_path {
     const char *names;
     size_t depth;
-    uint32_t bytes[JSON_PATH_MAX];
+    uint32_t bytes[HAC_JSON_PATH_MAX];
 } json_path;
 
 typedef struct json {
@@ -263,7 +261,7 @@ static inline bool skip_number(json *j)
  * text. */
 static bool skip_word(json *j)
 {
-    static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
+    static const char *const words[] = {HAC_JSON_WORDS, "-Infinity"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t n = strlen(words[i]);
         if ((size_t)(j->end - j->at) >= n && memcmp(j->at, words[i], n) == 0) {
@@ -288,7 +286,7 @@ static inline bool skip_scalar(json *j)
 
 /* Open brackets, one bit each: 1 for an object. */
 typedef struct nesting {
-    uint64_t bits[DEPTH_MAX / 64];
+    uint64_t bits[HAC_JSON_DEPTH_MAX / 64];
     size_t depth;
 } nesting;
 
@@ -299,7 +297,7 @@ static bool in_object(const nesting *n)
 
 static bool push(json *j, nesting *n, bool object)
 {
-    if (n->depth == DEPTH_MAX)
+    if (n->depth == HAC_JSON_DEPTH_MAX)
         return problem(j, "nested more than 512 deep");
     uint64_t bit = UINT64_C(1) << n->depth % 64;
     if (object)
@@ -386,7 +384,7 @@ static bool is_below(const hac_source_column *column, const json_path *path, con
 static bool enter_name(const hac_source *source, json_path *path, const uint8_t *name, size_t bytes)
 {
     size_t above = path->depth > 0 ? path->bytes[path->depth - 1] : 0;
-    for (size_t i = 0; i < source->n_columns && path->depth < JSON_PATH_MAX; i++)
+    for (size_t i = 0; i < source->n_columns && path->depth < HAC_JSON_PATH_MAX; i++)
         if (is_below(&source->columns[i], path, name, bytes, true)) {
             path->names = source->columns[i].name;
             path->bytes[path->depth++] = (uint32_t)(above + bytes + 1);
