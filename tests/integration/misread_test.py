@@ -866,13 +866,18 @@ class MixedMembers(SharedMachineTest):
             self.assertEqual(self.m.good("-q", command, "t.jsonl", "--schema", "r.ip:string", "--select", "r.ip as i"), b"i\nx\n\n")
 
     def test_whole_and_member(self):
-        """An object is read whole or by its members: one query that reads both is refused."""
-        Path(self.m.path("t.jsonl")).write_text('{"r":{"ip":"x"}}\n{"r":"y"}\n')
+        """An object is read whole and by its members in one query: reading a member with escapes leaves the whole alone."""
+        lines = ['{"r":{"ip":"x\\u00e9\\n","o":{"n":1}},"k":1}', '{"r":"y\\t","k":2}', '{"r":{"o":{}},"r.ip":"lit"}', '{"r":null}', '{"k":5}', '{"r":{"o":{"n":7}, "ip" : "z"}}']
+        Path(self.m.path("t.jsonl")).write_text("\n".join(lines) + "\n")
+        whole = ['{"ip":"x\\u00e9\\n","o":{"n":1}}', "y\t", '{"o":{}}', None, None, '{"o":{"n":7}, "ip" : "z"}']
+        want = [[w, ip, o, n] for w, ip, o, n in zip(
+            whole, ["x\u00e9\n", None, "lit", None, None, "z"], ['{"n":1}', None, "{}", None, None, '{"n":7}'], [1, None, None, None, None, 7])]
         for command in ("query", "mapreduce", "splice"):
-            for schema in ("r:string,r.ip:string", "r.ip:string"):
-                self.m.bad(2, command, "t.jsonl", "--schema", schema, "--select", "r, r.ip as i", says="column 'r' is the whole object that has 'r.ip'")
-                self.assertEqual(self.m.good("-q", command, "t.jsonl", "--schema", schema, "--select", "r.ip as i"), b"i\nx\n\n")
-        self.assertEqual(self.m.good("-q", "query", "t.jsonl", "--schema", "r:string", "--select", "r"), b'r\n"{""ip"":""x""}"\ny\n')
+            got = self.m.good("-q", command, "t.jsonl", "--schema", "r:string,r.ip:string,r.o:string,r.o.n:i64", "--select", "r, r.ip, r.o, r.o.n as n", "--output-format", "json")
+            self.assertEqual([list(json.loads(line).values()) for line in got.decode().splitlines()], want)
+        self.assertEqual(self.m.good("-q", "query", "t.jsonl", "--schema", "r.ip:string", "--select", "r.ip as i, length(r) as n").splitlines()[3], b",2")
+        Path(self.m.path("t.jsonl")).write_text('{"a":"x","a.b":3}\n{"a":"y","a.b":4}\n')
+        self.assertEqual(self.m.good("query", "t.jsonl", "--schema", "a:string,a.b:i64", "--select", "a, a.b as b"), b"a,b\nx,3\ny,4\n")
 
     def test_given_types(self):
         """Behind the first records, and where a schema says what there is."""

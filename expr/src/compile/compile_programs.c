@@ -253,27 +253,6 @@ static void set_limits(const hac_compiler *c, hac_query *query)
     query->limit_each = each ? c->text->limit_each : UINT64_MAX;
 }
 
-/* Whether the column is text and the other one may be a member of the objects that it has. If both are
- * inferred, it is not: the names of members that have a dot in them are columns beside it. */
-static bool is_object_of(const hac_field *field, const hac_field *member)
-{
-    size_t bytes = strlen(field->name);
-    return hac_kind_is_text(field->type.kind) && !(field->inferred && member->inferred) &&
-           strncmp(member->name, field->name, bytes) == 0 && member->name[bytes] == '.';
-}
-
-/* The reader takes an object of JSON as a whole or goes into it: the member would be null in every row. */
-static hac_status check_members(hac_compiler *c, const hac_schema *columns)
-{
-    for (size_t i = 0; i < columns->n_fields && c->text->source.format == HAC_INPUT_JSONL; i++)
-        for (size_t k = 0; k < columns->n_fields; k++)
-            if (is_object_of(&columns->fields[i], &columns->fields[k]))
-                return hac_fail(c->err, HAC_INVALID,
-                                "column '%s' is the whole object that has '%s': a query can read one of them",
-                                columns->fields[i].name, columns->fields[k].name);
-    return HAC_OK;
-}
-
 hac_status hac_compile_query(hac_compiler *c, hac_query *query)
 {
     int inputs[2 * HAC_COLUMNS_MAX];
@@ -287,8 +266,6 @@ hac_status hac_compile_query(hac_compiler *c, hac_query *query)
     query->output = c->text->output;
     query->parquet = c->text->parquet;
     hac_status status = set_columns(c, inputs, n, query);
-    if (status == HAC_OK)
-        status = check_members(c, &query->columns);
     if (status == HAC_OK)
         status = set_outputs(c, query);
     if (status == HAC_OK && c->where != NULL)

@@ -28,6 +28,11 @@ typedef struct json_source {
     uint64_t line; /* a number for the line that is being read, from 1 on */
     /* Columns with a dot in their name: the line that last had a member of exactly that name. */
     uint64_t literal[HAC_COLUMNS_MAX];
+    /* Columns that other columns have members of. Reading a member changes the line, so that the texts of
+     * these columns are copied before. */
+    bool whole[HAC_COLUMNS_MAX];
+    uint8_t *copies; /* of the batch */
+    size_t copied, capacity;
 } json_source;
 
 /*
@@ -457,7 +462,7 @@ static bool read_key(hac_source *source, json *j, size_t n, int32_t *ret, json_p
     bool dotted = *ret >= 0 && memchr(name.text, '.', name.bytes) != NULL;
     if (dotted)
         s->literal[*ret] = s->line;
-    bool entered = *ret < 0 && enter_name(source, path, name.text, name.bytes);
+    bool entered = (*ret < 0 || s->whole[*ret]) && enter_name(source, path, name.text, name.bytes);
     if (n >= JSON_KEYS)
         return true;
     json_key *key = &s->keys[n];
@@ -497,6 +502,49 @@ static inline bool column_value(const hac_source *source, json *j, hac_source_co
     return true;
 }
 
+/* Puts a copy of the column's value in its place. */
+static bool copy_value(hac_source *source, json *j, hac_source_column *column, size_t row,
+                       const uint8_t *text, size_t bytes)
+{
+    json_source *s = source->state;
+    if (bytes > UINT32_MAX - s->copied)
+        return problem(j, "the objects that are read as a whole, too, have more than 4 GiB");
+    if (bytes > s->capacity - s->copied) {
+        size_t capacity = 2 * s->capacity + bytes + 4096;
+        uint8_t *copies = realloc(s->copies, capacity);
+        if (copies == NULL)
+            return problem(j, "no memory for a copy of the object");
+        s->copies = copies;
+        s->capacity = capacity;
+    }
+    if (bytes > 0)
+        memcpy(s->copies + s->copied, text, bytes);
+    column->refs[row] = (hac_string_ref){(uint32_t)s->copied, (uint32_t)bytes};
+    column->states[row] = HAC_ROW_OK;
+    s->copied += bytes;
+    return true;
+}
+
+/* Reads the value of a column that other columns have members of. An object is copied and left unread, so
+ * that the caller can read the members: *ret_object. */
+static bool whole_value(hac_source *source, json *j, hac_source_column *column, size_t row, bool *ret_object)
+{
+    skip_blanks(j);
+    uint8_t *text = j->at;
+    *ret_object = j->at < j->end && *j->at == '{';
+    if (*ret_object) {
+        if (!skip_value(j) || !copy_value(source, j, column, row, text, (size_t)(j->at - text)))
+            return false;
+        j->at = text;
+        return true;
+    }
+    if (!column_value(source, j, column, row))
+        return false;
+    hac_string_ref ref = column->refs[row];
+    return column->states[row] != HAC_ROW_OK ||
+           copy_value(source, j, column, row, source->records.window.data + ref.offset, ref.length);
+}
+
 /* Reads a member of a nested object. One that a member of exactly that name overrules is skipped. */
 static bool nested_member(hac_source *source, json *j, json_path *path, size_t row, bool *ret_entered)
 {
@@ -508,9 +556,14 @@ static bool nested_member(hac_source *source, json *j, json_path *path, size_t r
         return false;
     while (i < source->n_columns && !is_below(&source->columns[i], path, name.text, name.bytes, false))
         i++;
-    if (i < source->n_columns && s->literal[i] != s->line)
+    bool wanted = i < source->n_columns && s->literal[i] != s->line, object = false;
+    if (wanted && !s->whole[i])
         return column_value(source, j, &source->columns[i], row);
-    *ret_entered = i == source->n_columns && j->at < j->end && *j->at == '{' &&
+    if (wanted && !whole_value(source, j, &source->columns[i], row, &object))
+        return false;
+    if (wanted && !object)
+        return true;
+    *ret_entered = (i == source->n_columns || s->whole[i]) && j->at < j->end && *j->at == '{' &&
                    enter_name(source, path, name.text, name.bytes);
     return *ret_entered || skip_value(j);
 }
@@ -560,8 +613,14 @@ static inline bool member(hac_source *source, json *j, size_t n, size_t row)
     } else if (!read_key(source, j, n, &column, &path)) {
         return false;
     }
-    if (column >= 0)
+    bool whole = column >= 0 && ((const json_source *)source->state)->whole[column];
+    if (column >= 0 && !whole)
         return column_value(source, j, &source->columns[column], row);
+    bool object = true;
+    if (whole && !whole_value(source, j, &source->columns[column], row, &object))
+        return false;
+    if (!object)
+        return true;
     return path.depth > 0 ? nested_object(source, j, &path, row) : skip_value(j);
 }
 
@@ -774,6 +833,24 @@ hac_status hac_jsonl_names(const hac_source_options *options, const hac_source_p
 
 /* ---- the format ---- */
 
+static hac_status open_jsonl(hac_source *source, hac_error *err)
+{
+    json_source *s = source->state;
+    for (size_t i = 0; i < source->n_columns; i++)
+        for (size_t k = 0; k < source->n_columns && !s->whole[i]; k++) {
+            const hac_source_column *object = &source->columns[i], *member = &source->columns[k];
+            s->whole[i] = object->repr == HAC_REPR_STRING && member->name_bytes > object->name_bytes &&
+                          member->name[object->name_bytes] == '.' &&
+                          memcmp(member->name, object->name, object->name_bytes) == 0;
+        }
+    return hac_source_open_lines(source, err);
+}
+
+static void close_jsonl(hac_source *source)
+{
+    free(((json_source *)source->state)->copies);
+}
+
 static hac_status next_jsonl(hac_source *source, hac_error *err)
 {
     hac_records_view view;
@@ -781,8 +858,8 @@ static hac_status next_jsonl(hac_source *source, hac_error *err)
     if (status != HAC_OK)
         return status;
     size_t used = 0;
-    for (size_t i = 0; i < source->n_columns; i++)
-        source->columns[i].bytes = view.data;
+    json_source *s = source->state;
+    s->copied = 0;
     clear_rows(source, 0, view.n);
     for (; used < view.n; used++) {
         uint32_t begin = view.marks[view.ends[used]];
@@ -800,12 +877,15 @@ static hac_status next_jsonl(hac_source *source, hac_error *err)
         }
         source->starts[source->rows++] = view.base + begin;
     }
+    for (size_t i = 0; i < source->n_columns; i++)
+        source->columns[i].bytes = s->whole[i] ? s->copies : view.data;
     mark_nulls(source, view.n);
     hac_records_take(&source->records, used);
     return HAC_OK;
 }
 
 const hac_source_format hac_format_jsonl = {.state_bytes = sizeof(json_source),
-                                            .open = hac_source_open_lines,
+                                            .open = open_jsonl,
                                             .begin = hac_source_begin_lines,
-                                            .next = next_jsonl};
+                                            .next = next_jsonl,
+                                            .close = close_jsonl};
