@@ -179,6 +179,16 @@ static void list_formats(uint32_t formats, char *ret, size_t capacity)
     }
 }
 
+/* A separator of thousands that is also the decimal sign would make 1.234 two numbers. */
+static hac_status check_signs(const hac_input_options *options, hac_error *err)
+{
+    bool comma = options->decimal == HAC_DECIMAL_COMMA;
+    if (options->thousands != (comma ? HAC_THOUSANDS_COMMA : HAC_THOUSANDS_POINT))
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "--thousands: the %s is the decimal sign; say --decimal %s",
+                    comma ? "comma" : "point", comma ? "point" : "comma");
+}
+
 hac_status hac_input_options_check(hac_input_format format, const hac_input_options *options, hac_error *err)
 {
     char formats[64] = "";
@@ -196,7 +206,7 @@ hac_status hac_input_options_check(hac_input_format format, const hac_input_opti
         return hac_fail(err, HAC_INVALID, "--%s: this is an option of %s, and the input is %s", row->name,
                         formats, hac_formats[format].name);
     }
-    return HAC_OK;
+    return check_signs(options, err);
 }
 
 void hac_input_options_keep(hac_input_format format, hac_input_options *options)

@@ -84,6 +84,11 @@ static void formats(void **state)
     assert_int_equal(hac_input_options_check(HAC_INPUT_CSV, &o, &err), HAC_INVALID);
     memset(o.null_text, 'x', sizeof o.null_text);
     assert_int_equal(hac_input_options_check(HAC_INPUT_CSV, &o, &err), HAC_INVALID);
+    o = (hac_input_options){.thousands = HAC_THOUSANDS_POINT, .decimal = HAC_DECIMAL_COMMA};
+    assert_int_equal(hac_input_options_check(HAC_INPUT_CSV, &o, &err), HAC_OK);
+    o.decimal = HAC_DECIMAL_AUTO;
+    assert_int_equal(hac_input_options_check(HAC_INPUT_CSV, &o, &err), HAC_INVALID);
+    assert_string_equal(err.message, "--thousands: the point is the decimal sign; say --decimal comma");
 }
 
 /* Every option, at a value that is not its default, in each format that takes it. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/query_layout.h"
 #include "query/infer.h"
 #include "source_support.h"
 
@@ -103,6 +104,78 @@ static void test_others(void **state)
     check_type(",\n,", "string");
     check_type("\"1\",\n2,", "i64");
     check_type("\"\",\n2,", "string");
+}
+
+/* The columns and the options that are found, as "schema decimal/thousands/dates"; columns that are text but
+ * could be something else have their HAC_FORM_… bits behind "?". */
+static void check_forms(char delimiter, hac_input_options told, const char *text, const char *wanted)
+{
+    hac_source_options options = {.format = HAC_INPUT_CSV, .options = told};
+    const hac_source_place place = {.fd = -1, .memory = (const uint8_t *)text, .bytes = strlen(text)};
+    hac_schema schema = {0};
+    hac_text found = HAC_TEXT_NONE;
+    hac_error err = HAC_ERROR_NONE;
+    char more[HAC_FIELD_NAME_MAX + 16];
+    options.options.delimiter = (uint8_t)delimiter;
+    if (hac_infer_forms(&options, true, &place, &schema, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    hac_schema_print(&schema, &found);
+    for (size_t i = 0; i < schema.n_fields; i++) {
+        unsigned forms = schema.fields[i].forms & ~(unsigned)HAC_FORM_FOUND;
+        snprintf(more, sizeof more, " %s?%u", schema.fields[i].name, forms);
+        hac_text_add(&found, forms != 0 ? more : "");
+    }
+    snprintf(more, sizeof more, " %u/%u/%u", options.options.decimal, options.options.thousands,
+             options.options.dates);
+    hac_text_add(&found, more);
+    if (strcmp(found.data, wanted) != 0)
+        fail_msg("%s: %s and not %s", text, found.data, wanted);
+    hac_text_clear(&found);
+    hac_schema_clear(&schema);
+}
+
+static void test_forms(void **state)
+{
+    const hac_input_options none = {0}, comma = {.decimal = HAC_DECIMAL_COMMA},
+                            point = {.decimal = HAC_DECIMAL_POINT}, dmy = {.dates = HAC_DATES_DMY},
+                            ymd = {.dates = HAC_DATES_YMD};
+    (void)state;
+    check_forms(';', none, "a;b\n1.234,56;x\n-7,00;y\n", "a:decimal(18,2),b:string 2/3/0");
+    check_forms(';', none, "a;b\n12;x\n12,5;y\n", "a:f64,b:string 2/0/0");
+    check_forms(';', none, "a;b\n12,5;1.234\n0,5;2.500\n", "a:f64,b:string b?4 2/0/0");
+    check_forms(';', none, "a;b\n1.012,5;1.234\n0,5;2.500\n", "a:f64,b:i64 2/3/0");
+    check_forms(';', none, "a;b\n1 012,5;1 234\n0,5;12\n", "a:f64,b:i64 2/4/0");
+    check_forms(';', none, "a;b\n1\u202f012,5;x\n", "a:f64,b:string 2/4/0");
+    check_forms(';', none, "a;b\n1'012.5;1'234\n", "a:f64,b:i64 0/5/0");
+    check_forms(';', none, "a;b\n1.012,5;192.168.100.200\n", "a:f64,b:string 2/3/0");
+    check_forms(';', none, "a;b\n1.234.567;555 123 456\n", "a:string,b:string 0/0/0");
+    check_forms(';', none, "a;b\n12,5;0.5\n", "a:string,b:f64 a?2 0/0/0");
+    check_forms(';', none, "a;b\n12,5;x\n1.5;y\n", "a:string,b:string 0/0/0");
+    check_forms(';', none, "a;b\n12.5;1\nx;2\n", "a:string,b:i64 0/0/0");
+    check_forms(';', none, "a;b\n12,5;1\nx;2\n", "a:string,b:i64 0/0/0");
+    check_forms(';', none, "a;b\n12,5;1\n007;2\n", "a:string,b:i64 0/0/0");
+    check_forms(';', none, "a;b\n1,234;1\n2,500;2\n", "a:string,b:i64 a?6 0/0/0");
+    check_forms(';', comma, "a;b\n1,234;1.234\n2,500;2.5\n", "a:decimal(18,3),b:string 2/0/0");
+    check_forms(';', point, "a;b\n1,234;1\n2,500;2\n", "a:i64,b:i64 1/2/0");
+    check_forms(';', point, "a;b\n12,5;1\n", "a:string,b:i64 a?2 1/0/0");
+    check_forms(0, none, "a,b\n\"1,234.5\",x\n\"2,000\",y\n", "a:f64,b:string 0/2/0");
+    check_forms(0, none, "a,b\n\"1,234,567\",\"1,000\"\n", "a:i64,b:i64 0/2/0");
+    check_forms(0, none, "a,b\n\"1,2\",x\n\"12,5\",y\n", "a:string,b:string a?2 0/0/0"); /* or a list */
+    check_forms(0, none, "a,b\n\"1.234,5\",x\n\"12,5\",y\n", "a:f64,b:string 2/3/0");
+    check_forms(0, none, "a,b\n\"1,2,3\",\"1,23,456\"\n", "a:string,b:string 0/0/0");
+    check_forms(0, none, "a,b\n01/02/2024,1\n31/12/2024 09:30,2\n", "a:timestamp,b:i64 0/0/2");
+    check_forms(0, none, "a,b\n1/2/2024,1\n12/31/2024 1:05 PM,2\n", "a:timestamp,b:i64 0/0/3");
+    check_forms(0, none, "a,b\n01/02/2024,1\n", "a:string,b:i64 a?8 0/0/0");
+    check_forms(0, dmy, "a,b\n01/02/2024,1\n", "a:date,b:i64 0/0/2");
+    check_forms(0, ymd, "a,b\n31/12/2024,1\n", "a:string,b:i64 a?8 0/0/1");
+    check_forms(0, none, "a,b\n31/12/2024,01/02/2024\n", "a:date,b:date 0/0/2");
+    check_forms(0, none, "a,b\n31/12/2024,01.02.2024\n", "a:date,b:string b?8 0/0/2");
+    check_forms(0, none, "a,b\n31/12/2024,12/31/2024\n", "a:string,b:string a?8 b?8 0/0/0");
+    check_forms(0, none, "a,b\n31/12/2024,1\n12/31/2024,1\n", "a:string,b:i64 0/0/0");
+    check_forms(0, none, "a,b\n30.02.2024,31.12.24\n", "a:string,b:string 0/0/0");
+    check_forms(0, none, "a,b\n2024/12/31,2024-1-5\n2024-12-31,2024-01-05\n", "a:date,b:date 0/0/0");
+    check_forms(0, none, "a,b\n2024.1.5,1.2.3\n", "a:string,b:string 0/0/0");
+    check_forms(0, none, "a,b\n2024-01-05,1\n31.12.2024,2\n", "a:string,b:i64 0/0/0");
 }
 
 static void test_csv(void **state)
@@ -214,9 +287,9 @@ static void test_many_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_others), cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_tsv),          cmocka_unit_test(test_jsonl),  cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_many_columns),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_others),       cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_csv),     cmocka_unit_test(test_tsv),          cmocka_unit_test(test_jsonl),
+        cmocka_unit_test(test_sample),  cmocka_unit_test(test_many_columns),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

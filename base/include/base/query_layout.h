@@ -296,14 +296,28 @@ enum {
     HAC_DESCRIBED_ONLY_NULLS = 2, /* all values are null, whatever type the column is read as */
     HAC_DESCRIBED_MIXED = 4,      /* of JSON: hac_field.mixed */
     HAC_DESCRIBED_NESTED = 8,     /* the column has lists or maps (expr/described_nested.h) */
+    HAC_DESCRIBED_FORMS = 16,     /* times a HAC_FORM_… */
 };
 
-/* What query.describe is asked to find in csv and tsv (query/detect.h). */
-enum { HAC_DETECT_DELIMITER = 1, HAC_DETECT_HEADER = 2 };
+/* What a column has to do with the options decimal, thousands and dates. */
+enum {
+    HAC_FORM_FOUND = 1,         /* its values are read with an option that is not the default */
+    HAC_FORM_DECIMAL_COMMA = 2, /* they are text, and could be numbers with decimal commas */
+    HAC_FORM_THOUSANDS = 4,     /* … numbers with separators of thousands */
+    HAC_FORM_DATES = 8,         /* … dates of one or both orders */
+};
 
-/* query.describe of csv and tsv: its answer ends with a uint64_t of what was found (query/detect.h): the
- * delimiter, 0 if it is the format's, and HAC_DETECTED_NO_HEADER. */
+/* What query.describe is asked to find in csv and tsv (query/detect.h), and how numbers and dates of formats
+ * of text are written (query/infer.h). */
+enum { HAC_DETECT_DELIMITER = 1, HAC_DETECT_HEADER = 2, HAC_DETECT_FORMS = 4 };
+
+/* query.describe of formats with a header or with inferred types: its answer ends with a uint64_t of what was
+ * found: the delimiter, 0 if it is the format's, HAC_DETECTED_NO_HEADER, and the values of the options
+ * decimal, thousands and dates in a byte each. */
 #define HAC_DETECTED_NO_HEADER (UINT64_C(1) << 8)
+#define HAC_DETECTED_DECIMAL   16 /* bit at which the value begins */
+#define HAC_DETECTED_THOUSANDS 24
+#define HAC_DETECTED_DATES     32
 
 /*
  * query.merge reports three values: the number of groups; the largest group region that was needed, in bytes

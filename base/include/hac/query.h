@@ -34,6 +34,35 @@ typedef enum hac_input_format {
     HAC_INPUT_END
 } hac_input_format;
 
+/* What stands before the fraction of a number. In the three enumerations, AUTO is what the first records show
+ * where that is looked for (HAC_FIND_FORMS), else what follows it. */
+typedef enum hac_decimal_sign {
+    HAC_DECIMAL_AUTO = 0,
+    HAC_DECIMAL_POINT = 1, /* 12.5 */
+    HAC_DECIMAL_COMMA = 2, /* 12,5 */
+    HAC_DECIMAL_END
+} hac_decimal_sign;
+
+/* What stands between groups of three digits. */
+typedef enum hac_thousands {
+    HAC_THOUSANDS_AUTO = 0,
+    HAC_THOUSANDS_NONE = 1,
+    HAC_THOUSANDS_COMMA = 2,      /* 1,234.5 */
+    HAC_THOUSANDS_POINT = 3,      /* 1.234,5 */
+    HAC_THOUSANDS_SPACE = 4,      /* 1 234,5; also a space that does not break lines */
+    HAC_THOUSANDS_APOSTROPHE = 5, /* 1'234.5 */
+    HAC_THOUSANDS_END
+} hac_thousands;
+
+/* The order of the parts of dates. A year of four digits in front is always possible. */
+typedef enum hac_date_order {
+    HAC_DATES_AUTO = 0,
+    HAC_DATES_YMD = 1, /* 2024-12-31 */
+    HAC_DATES_DMY = 2, /* 31.12.2024 */
+    HAC_DATES_MDY = 3, /* 12/31/2024 */
+    HAC_DATES_END
+} hac_date_order;
+
 #define HAC_NULL_BYTES_MAX 127 /* of all texts that stand for null, and the commas between them */
 
 /* How a format reads its bytes. 0 is the default of each option. docs/formats.md describes them, and
@@ -48,11 +77,17 @@ typedef struct hac_input_options {
     uint8_t skip_errors; /* skip records that cannot be read; hac_job_text says how many */
     uint8_t big_endian;  /* fixed, lengths: byte order of numbers and lengths */
     uint8_t trim;        /* csv, tsv: spaces around fields without quotes are no part of them */
+    uint8_t decimal;     /* csv, tsv, logfmt: hac_decimal_sign */
+    uint8_t thousands;   /* csv, tsv, logfmt: hac_thousands; not the decimal sign */
+    uint8_t dates;       /* csv, tsv, jsonl, logfmt: hac_date_order */
+    /* syslog: the day, in days since 1970-01-01, after which times without a year do not lie by more than a
+     * day; 0: that of the query's submission. Parts of one query must have the same. */
+    uint64_t today;
 } hac_input_options;
 
 #define HAC_INPUT_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        0, 0, "", 0, 0, 0, 0, 0                                                                              \
+        0, 0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0                                                                  \
     }
 
 typedef enum hac_result_format {

@@ -219,7 +219,7 @@ hac_status hac_adbc_table_schema(hac_adbc_connection *c, const char *name, struc
     options.select = "*";
     options.limit = 0;
     options.result_format = HAC_RESULT_TABLE;
-    options.find = HAC_FIND_DELIMITER | HAC_FIND_HEADER;
+    options.find = HAC_FIND_DELIMITER | HAC_FIND_HEADER | HAC_FIND_FORMS;
     hac_status status = hac_adbc_source_add(&source, c->folder, name, err);
     if (status == HAC_OK)
         status = hac_adbc_run_files(c, &source, &options, &job, err);

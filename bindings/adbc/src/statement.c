@@ -26,7 +26,7 @@ static AdbcStatusCode statement_new(struct AdbcConnection *connection, struct Ad
     }
     s->connection = c;
     s->input = (hac_query_options)HAC_QUERY_OPTIONS_INIT;
-    s->input.find = HAC_FIND_DELIMITER | HAC_FIND_HEADER;
+    s->input.find = HAC_FIND_DELIMITER | HAC_FIND_HEADER | HAC_FIND_FORMS;
     statement->private_data = s;
     return ADBC_STATUS_OK;
 }

@@ -22,7 +22,7 @@ TEXT_WITH_TYPES = (FORMATS["csv"], FORMATS["tsv"], FORMATS["jsonl"])
 ENGINES = {"auto": 0, "host": 1, "device": 2}
 STATEMENT_OPTIONS = ("select", "where", "group_by", "having", "order_by", "limit", "limit_by", "offset", "distinct")
 QUERY_OPTIONS = (*STATEMENT_OPTIONS, "format", "schema", "input", "engine")
-FIND_DELIMITER, FIND_HEADER = 1, 2
+FIND_DELIMITER, FIND_HEADER, FIND_FORMS = 1, 2, 4
 FILES_MAX = 253
 
 
@@ -139,7 +139,8 @@ def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac
     named = options["input_options"]
     if form in TEXT_WITH_TYPES and "schema" not in options:
         options["infer_schema"] = 1
-    options["find"] = (0 if "delimiter" in named else FIND_DELIMITER) | (0 if "header" in named else FIND_HEADER)
+    options["find"] = (FIND_FORMS | (0 if "delimiter" in named else FIND_DELIMITER) |
+                       (0 if "header" in named else FIND_HEADER))
     if _read_here(files, form):
         return _run_splits(files, options, sql, bar)
     if len(files) > FILES_MAX:

@@ -54,7 +54,7 @@ wanted = [
     ("vectors", {f"{'BOOL' if kind == 'b' else kind + str(8 * size)}".upper(): number
                  for (kind, size), number in assigned("_opsplit.py", "ELEMENTS").items()},
      {name: number for name, number in enumerators("base/include/hac/op.h", "HAC_VECTOR_OF_").items() if name not in ("NONE", "STRING")}),
-    ("finds", {name: assigned("_query.py", f"FIND_{name}") for name in ("DELIMITER", "HEADER")}, finds),
+    ("finds", {name: assigned("_query.py", f"FIND_{name}") for name in ("DELIMITER", "HEADER", "FORMS")}, finds),
 ]
 wrong = [f"{what}: the package has {ours}, the headers have {theirs}" for what, ours, theirs in wanted if ours != theirs or not theirs]
 if wrong:

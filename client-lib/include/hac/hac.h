@@ -371,9 +371,10 @@ typedef struct hac_query_options {
      * order, before limit and offset. NULL: all. */
     const char *limit_by;
     uint64_t limit_each; /* UINT64_MAX: limit_by is NULL */
-    /* csv, tsv: HAC_FIND_… bits of what is found in the first records. input_options says the rest; its
-     * delimiter and no_header must be 0 where they are to be found. hac_job_text says what was found, unless
-     * it is a comma and a header. */
+    /* HAC_FIND_… bits of what is found in the first records: DELIMITER and HEADER of csv and tsv, and FORMS
+     * of the columns whose types are inferred: the options decimal, thousands and dates. input_options
+     * says the rest; its members must be 0 where they are to be found. hac_job_text says what was found,
+     * unless it is the default. */
     int find;
     /* Instead of a query, a summary of the source's columns; `where` limits its rows, and no other text may
      * be set. hac_job_column tells the columns of the source. HAC_SUMMARY_VALUES has one row: "rows", and for
@@ -401,7 +402,7 @@ enum {
 };
 
 /* What hac_query_options.find asks for. */
-enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2 };
+enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2, HAC_FIND_FORMS = 4 };
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \

@@ -4,14 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/format.h"
+#include "base/input_options.h"
 #include "base/query_layout.h"
 #include "base/value_text.h"
 #include "expr/column_names.h"
 #include "expr/query_blob.h"
 #include "expr/query_facts.h"
 #include "summary_query.h"
+
+#define SECONDS_A_DAY 86400
 
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 
@@ -46,10 +50,16 @@ bool hac_query_has_header(const hac_query_options *options)
 unsigned hac_query_finds(const hac_query_options *options)
 {
     const hac_format_info *format = &hac_formats[options->input_format];
-    unsigned finds = format->header ? (unsigned)options->find : 0;
+    unsigned finds = format->header ? (unsigned)options->find & ~(unsigned)HAC_FIND_FORMS : 0;
     if (!format->any_delimiter || options->input_options.delimiter != 0)
         finds &= ~(unsigned)HAC_FIND_DELIMITER;
     return options->input_options.no_header != 0 ? finds & ~(unsigned)HAC_FIND_HEADER : finds;
+}
+
+unsigned hac_query_finds_forms(const hac_query_options *options)
+{
+    bool infers = options->infer_schema != 0 && hac_formats[options->input_format].inferred;
+    return infers ? (unsigned)options->find & HAC_FIND_FORMS : 0;
 }
 
 bool hac_query_names_settle(const hac_query_options *options, const hac_schema *names)
@@ -89,6 +99,8 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                              .inferred = columns->inferred};
     if (!table)
         text.source.options = columns->detected ? columns->input_options : options->input_options;
+    if (text.source.format == HAC_INPUT_SYSLOG && text.source.options.today == 0) /* one day for all tasks */
+        text.source.options.today = (uint64_t)time(NULL) / SECONDS_A_DAY;
     if (options->result_format == HAC_RESULT_PARQUET)
         text.parquet = (hac_parquet_settings){.compression = (uint8_t)options->parquet.compression,
                                               .group_bytes = options->parquet.group_bytes,
@@ -166,23 +178,104 @@ static void note_names(const hac_query_options *options, const hac_schema *schem
                  schema->fields[0].name, data > 1 ? ", …" : "");
 }
 
-/* Says what was found in the first records, if it is not what holds without looking: a comma and a header. */
-static void note_found(const hac_query_options *options, const hac_source_columns *columns, char *ret,
-                       size_t capacity)
+/* Adds an option to the note. */
+static void note_option(const char *name, const char *value, char *ret, size_t capacity)
+{
+    size_t used = strlen(ret);
+    snprintf(ret + used, capacity - used, " --%s%s%s", name, value != NULL ? " " : "",
+             value != NULL ? value : "");
+}
+
+/* The word of the option at that place. */
+static const char *note_word(hac_input_option_id id, unsigned place, char ret[16])
+{
+    const char *word = hac_input_option_rows[id].words;
+    for (; place > 0; place--)
+        word += strcspn(word, " ") + 1;
+    snprintf(ret, 16, "%.*s", (int)strcspn(word, " "), word);
+    return ret;
+}
+
+/* Whether the query reads a column whose values have a form that was found. */
+static bool reads_forms(const hac_query *query, const hac_schema *schema)
+{
+    for (size_t i = 0; i < query->columns.n_fields; i++) {
+        const hac_field *read = &query->columns.fields[i];
+        int at = hac_schema_find(schema, read->name, strlen(read->name));
+        if (at >= 0 && !hac_kind_is_text(read->type.kind) && (schema->fields[at].forms & HAC_FORM_FOUND) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the options of numbers and dates that were found. */
+static bool note_forms(const hac_query *query, const hac_query_options *options,
+                       const hac_source_columns *columns, char *ret, size_t capacity)
+{
+    const hac_input_options *found = &columns->input_options, *told = &options->input_options;
+    const struct {
+        hac_input_option_id id;
+        unsigned found, told;
+    } forms[] = {{HAC_INPUT_OPTION_DECIMAL, found->decimal, told->decimal},
+                 {HAC_INPUT_OPTION_THOUSANDS, found->thousands, told->thousands},
+                 {HAC_INPUT_OPTION_DATES, found->dates, told->dates}};
+    bool any = false;
+    char word[16];
+    for (size_t i = 0; i < 3 && reads_forms(query, &columns->schema); i++) {
+        if (forms[i].found == forms[i].told)
+            continue;
+        any = true;
+        note_option(hac_input_option_rows[forms[i].id].name, note_word(forms[i].id, forms[i].found, word),
+                    ret, capacity);
+    }
+    return any;
+}
+
+/* Says what was found in the first records, if it is not what holds without looking: a comma and a header,
+ * numbers with a point, dates with the year in front. */
+static void note_found(const hac_query *query, const hac_query_options *options,
+                       const hac_source_columns *columns, char *ret, size_t capacity)
 {
     const hac_input_options *found = &columns->input_options;
+    char options_found[128] = "", name[8];
     size_t used = strlen(ret);
     bool delimiter = found->delimiter != options->input_options.delimiter;
     bool no_header = found->no_header != options->input_options.no_header;
-    if (!columns->detected || (!delimiter && !no_header))
+    if (!columns->detected)
         return;
-    char name[8];
-    snprintf(name, sizeof(name), found->delimiter == '\t' ? "\\t" : "%c", found->delimiter);
-    snprintf(
-        ret + used, capacity - used,
-        "%sthe first records look like %s%s%s%s%s; say --delimiter, --header or --no-header if that is wrong",
-        used > 0 ? "; " : "", delimiter ? "--delimiter '" : "", delimiter ? name : "", delimiter ? "'" : "",
-        delimiter && no_header ? " " : "", no_header ? "--no-header" : "");
+    snprintf(name, sizeof(name), found->delimiter == '\t' ? "'\\t'" : "'%c'", found->delimiter);
+    if (delimiter)
+        note_option("delimiter", name, options_found, sizeof(options_found));
+    if (no_header)
+        note_option("no-header", NULL, options_found, sizeof(options_found));
+    bool forms = note_forms(query, options, columns, options_found, sizeof(options_found));
+    if (options_found[0] != '\0')
+        snprintf(ret + used, capacity - used, "%sthe first records look like%s; say %s%s%s if that is wrong",
+                 used > 0 ? "; " : "", options_found,
+                 delimiter || no_header ? "--delimiter, --header or --no-header" : "",
+                 (delimiter || no_header) && forms ? ", " : "",
+                 forms ? "--decimal, --thousands or --dates" : "");
+}
+
+/* Names columns of text that are numbers or dates if an option says how they are written. */
+static void note_unclear(const hac_query *query, const hac_schema *schema, char *ret, size_t capacity)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < query->columns.n_fields && shown < 3; i++) {
+        const hac_field *read = &query->columns.fields[i];
+        int at = hac_schema_find(schema, read->name, strlen(read->name));
+        unsigned forms = at >= 0 && hac_kind_is_text(read->type.kind) ? schema->fields[at].forms : 0;
+        bool comma = (forms & HAC_FORM_DECIMAL_COMMA) != 0, thousands = (forms & HAC_FORM_THOUSANDS) != 0;
+        size_t used = strlen(ret);
+        if ((forms & ~(unsigned)HAC_FORM_FOUND) == 0 || used + strlen(read->name) + 96 > capacity)
+            continue;
+        snprintf(ret + used, capacity - used, "%s%s: text that may be %s; say %s%s%s%s if it is",
+                 used > 0 ? "; " : "", read->name, (forms & HAC_FORM_DATES) != 0 ? "dates" : "numbers",
+                 comma ? "--decimal comma" : "", comma && thousands ? " or " : "",
+                 thousands ? "--thousands" : "",
+                 (forms & HAC_FORM_DATES) != 0 ? "--dates dmy or --dates mdy" : "");
+        shown++;
+    }
 }
 
 /* Adds the names of the columns that `*` leaves out. */
@@ -243,6 +336,8 @@ static hac_schema found_columns(const hac_query *query, const hac_source_columns
     const hac_schema *read = &query->columns;
     hac_schema found = {.fields = calloc(read->n_fields + 1, sizeof(hac_field))};
     for (size_t i = 0; found.fields != NULL && i < read->n_fields; i++) {
+        if (read->fields[i].part == HAC_LIST_VALUE)
+            continue; /* of a field that is there as text */
         hac_field *field = &found.fields[found.n_fields++];
         *field = read->fields[i];
         int at = hac_schema_find(&columns->schema, field->name, strlen(field->name));
@@ -379,7 +474,8 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     fill_columns(told, n_told, compiled);
     compiled->input_options = text.source.options;
     note_names(options, &columns->schema, compiled->note, sizeof(compiled->note));
-    note_found(options, columns, compiled->note, sizeof(compiled->note));
+    note_found(query, options, columns, compiled->note, sizeof(compiled->note));
+    note_unclear(query, &columns->schema, compiled->note, sizeof(compiled->note));
     note_left_out(query, &columns->schema, compiled->note, sizeof(compiled->note));
     note_assumed(query, columns, options->sort_rows != 0, compiled->assumed, sizeof(compiled->assumed));
     note_json_fields(query, columns, compiled->note, sizeof(compiled->note));

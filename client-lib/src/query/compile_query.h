@@ -58,8 +58,10 @@ bool hac_query_names_other(const hac_query_options *options);
  * its schema does not list. */
 bool hac_query_infers(const hac_query_options *options);
 
-/* The HAC_FIND_… bits of what must be found in the first records; 0: nothing. */
+/* The HAC_FIND_… bits of what must be found in the first records, without FORMS; 0: nothing. */
 unsigned hac_query_finds(const hac_query_options *options);
+/* HAC_FIND_FORMS if the options ask for it and types are inferred, which is when it can be found; else 0. */
+unsigned hac_query_finds_forms(const hac_query_options *options);
 
 /* True if names of a header line, read with the options' delimiter, are all that the options' schema lists,
  * so that nothing must be found in the first records. */

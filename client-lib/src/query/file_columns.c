@@ -115,6 +115,7 @@ static void widen(hac_described_column *c, const hac_described_column *other, bo
         hac_described_nested_put(hac_described_nested(other), c);
     } else if (text) {
         set_type(c, type_of_texts(type_of(c), type_of(other)));
+        c->flags |= other->flags & HAC_FORM_FOUND * HAC_DESCRIBED_FORMS;
     } else if (hac_value_type_common(type_of(c), type_of(other), &common)) {
         set_type(c, common);
         widen_nested(c, other);

@@ -106,7 +106,7 @@ static hac_status check_options(const hac_query_options *options, bool table, ha
                         (int)options->result_format, (int)options->hot_keys);
     if ((unsigned)options->parquet.compression > HAC_COMPRESSION_LZ4)
         return hac_fail(err, HAC_INVALID, "compression %d does not exist", (int)options->parquet.compression);
-    if (((unsigned)options->find & ~(unsigned)(HAC_FIND_DELIMITER | HAC_FIND_HEADER)) != 0)
+    if (((unsigned)options->find & ~(unsigned)(HAC_FIND_DELIMITER | HAC_FIND_HEADER | HAC_FIND_FORMS)) != 0)
         return hac_fail(err, HAC_INVALID, "what to find, %d, does not exist", options->find);
     if ((unsigned)options->summary > HAC_SUMMARY_VALUES)
         return hac_fail(err, HAC_INVALID, "summary %d does not exist", options->summary);
@@ -134,9 +134,10 @@ static hac_status fill_source(const hac_query_options *options, bool table, hac_
     source->format = table ? HAC_INPUT_TABLE : (uint32_t)options->input_format;
     source->infer = options->infer_schema != 0;
     _Static_assert((int)HAC_FIND_DELIMITER == (int)HAC_DETECT_DELIMITER &&
-                       (int)HAC_FIND_HEADER == (int)HAC_DETECT_HEADER,
+                       (int)HAC_FIND_HEADER == (int)HAC_DETECT_HEADER &&
+                       (int)HAC_FIND_FORMS == (int)HAC_DETECT_FORMS,
                    "the bits are those of the protocol");
-    source->detect = table ? 0 : hac_query_finds(options);
+    source->detect = table ? 0 : hac_query_finds(options) | hac_query_finds_forms(options);
     if (!table)
         hac_input_options_write(&options->input_options, &bytes);
     if (bytes.broken)
@@ -187,7 +188,8 @@ hac_status hac_query_encode_found(const hac_query_options *options, const hac_so
                                   const hac_compiled_query *compiled, hac_query_options *found,
                                   hac_query_wire *ret, hac_error *err)
 {
-    if (columns != NULL || hac_query_finds(options) == 0)
+    if (columns != NULL ||
+        memcmp(&compiled->input_options, &options->input_options, sizeof(options->input_options)) == 0)
         return HAC_OK;
     *found = *options;
     found->input_options = compiled->input_options;

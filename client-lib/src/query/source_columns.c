@@ -149,6 +149,7 @@ static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, ha
         schema.fields[i].type = (hac_value_type){c->kind, c->precision, c->scale};
         schema.fields[i].mixed = (c->flags & HAC_DESCRIBED_MIXED) != 0;
         schema.fields[i].nested = hac_described_nested(c);
+        schema.fields[i].forms = c->flags / HAC_DESCRIBED_FORMS;
         schema.fields[i].made = (c->flags & HAC_DESCRIBED_MADE_NAME) != 0;
     }
     *ret = schema;
@@ -189,6 +190,19 @@ static hac_status take_answer(hac_job **job, hac_file_columns *ret, hac_error *e
     return status;
 }
 
+/* Takes the forms of numbers and of dates that another text has, where those of the first are the usual ones.
+ */
+static void take_forms(hac_file_columns *first, const hac_file_columns *other)
+{
+    const uint64_t numbers = UINT64_C(0xff) << HAC_DETECTED_DECIMAL | UINT64_C(0xff)
+                                                                          << HAC_DETECTED_THOUSANDS,
+                   dates = UINT64_C(0xff) << HAC_DETECTED_DATES;
+    if ((first->schema_bytes & numbers) == 0)
+        first->schema_bytes |= other->schema_bytes & numbers;
+    if ((first->schema_bytes & dates) == 0)
+        first->schema_bytes |= other->schema_bytes & dates;
+}
+
 static hac_status widen(hac_job **job, hac_file_columns *first, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns other = {0};
@@ -198,6 +212,8 @@ static hac_status widen(hac_job **job, hac_file_columns *first, hac_error *err)
         return HAC_OK; /* reading the file reports what is wrong */
     if (status != HAC_OK)
         return hac_fail(err, status, "%s", why.message);
+    if (first->text)
+        take_forms(first, &other);
     return hac_file_columns_widen(first, &other, err);
 }
 
@@ -292,6 +308,9 @@ static hac_status take_found(const hac_query_options *options, uint64_t found, h
     ret->input_options = options->input_options;
     ret->input_options.delimiter = (uint8_t)found;
     ret->input_options.no_header = no_header;
+    ret->input_options.decimal = (uint8_t)(found >> HAC_DETECTED_DECIMAL);
+    ret->input_options.thousands = (uint8_t)(found >> HAC_DETECTED_THOUSANDS);
+    ret->input_options.dates = (uint8_t)(found >> HAC_DETECTED_DATES);
     if (!no_header || !listed)
         return HAC_OK;
     hac_status status = told ? HAC_OK : check_listed(options, ret->schema.n_fields, err);
@@ -312,7 +331,8 @@ static hac_status find_columns(hac_client *client, const hac_query_call *call, h
     if (status != HAC_NOT_FOUND)
         return status;
     status = describe(client, call, &ret->schema, &found, err);
-    if (status == HAC_OK && hac_query_finds(options) != 0)
+    bool finds_forms = ret->inferred && hac_query_finds_forms(options) != 0;
+    if (status == HAC_OK && (hac_query_finds(options) != 0 || finds_forms))
         status = take_found(options, found, ret, err);
     bool optional = ret->inferred || (hac_query_finds(options) != 0 && !hac_query_has_header(options));
     if (optional && status == HAC_FAILED && hac_query_has_schema(options)) {

@@ -342,7 +342,7 @@ hac_status hac_query_splits(hac_client *client, const hac_splits *splits, const 
     hac_input_list inputs = {.splits = &given, .options = &known, .fd = -1};
     hac_autofree hac_compiled_query *compiled = NULL;
     status = hac_first_records_compile(client, &inputs, &known, &compiled, err);
-    if (status == HAC_OK && hac_query_finds(&known) != 0) {
+    if (status == HAC_OK) {
         known.input_options = compiled->input_options;
         known.find = 0;
     }

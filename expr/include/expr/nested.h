@@ -28,6 +28,8 @@ typedef enum hac_list_part {
     HAC_LIST_CONTAINS,  /* bool: some element, or some key of a map, is the argument */
     HAC_LIST_ELEMENT,   /* the element with that number, -1 is the last; of a map, the value of that key */
     HAC_LIST_UNNEST, /* each element in a row of its own: the source has as many rows as there are elements */
+    /* Not of a list: the value of a field of csv that is also read as text (hac_query_text.keeps_fields) */
+    HAC_LIST_VALUE,
     HAC_LIST_PART_END
 } hac_list_part;
 

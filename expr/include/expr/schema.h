@@ -20,6 +20,7 @@ typedef struct hac_field {
     bool made;       /* the name is not the source's (column_names.h) */
     bool inferred;   /* the type is that of the first records; values that it would change are errors */
     bool only_nulls; /* the source has only nulls there, whatever the type */
+    uint8_t forms;   /* HAC_FORM_…: of inferred columns of text, how numbers and dates are written */
     bool in_path;    /* the values are in the names of folders (base/folder_keys.h), not in the file */
     /* Lists or maps, if not HAC_NESTED_NONE: `type` is string, that of the whole column. */
     hac_nested nested;

@@ -254,7 +254,7 @@ static hac_status take_finds(hac_query_options *options, const hac_args *args, h
     if (header && !hac_formats[options->input_format].header)
         return hac_fail(err, HAC_INVALID, "--header is for csv and tsv; the input has another format");
     options->find = (hac_args_has(args, HAC_OPT_DELIMITER) ? 0 : HAC_FIND_DELIMITER) |
-                    (header || none ? 0 : HAC_FIND_HEADER);
+                    (header || none ? 0 : HAC_FIND_HEADER) | HAC_FIND_FORMS;
     return HAC_OK;
 }
 

@@ -3,12 +3,14 @@
  * Finds the delimiter of csv, and whether the first line of csv or tsv names the columns, from the first
  * HAC_DETECT_BYTES of an input. What is found depends on these bytes alone.
  *
- * The delimiter is the comma, if all records have as many of them outside of quotes, and at least one. Else
+ * The delimiter is the comma, if all records have as many of them outside of quotes, and at least one, unless
+ * another one of ; TAB | is possible and all commas are then in numbers (1,5;2,5). Else
  * it is the one of ; TAB | of which that is true, and of several the one with the most. Else it is the space,
  * if that is true of it, there are three records or more, and a column has numbers, times or bools. Else it
  * is the comma.
  *
- * A column is typed if all its values but the first are numbers, times or bools. There is no header if a
+ * A column is typed if all its values but the first are numbers, times or bools, in any form. There is no
+ * header if a
  * value of the first record is of its column's type, and no value is of another one. Successive years are an
  * exception: they are names. Without a typed column, the first record is the header.
  */

@@ -104,20 +104,30 @@ static hac_status read_footer(const hac_parquet_file *file, hac_schema *ret, hac
     return HAC_OK;
 }
 
-static hac_status find_columns(const hac_source_options *options, const hac_query_task *t, hac_schema *ret,
-                               hac_error *err)
+/* Sets the options that were found in the first records. */
+static hac_status find_columns(hac_source_options *options, bool find_forms, const hac_query_task *t,
+                               hac_schema *ret, hac_error *err)
 {
     if (t->parquet != NULL)
         return read_footer(t->parquet, ret, err);
-    return options->inferred ? hac_infer_schema(options, &t->place, ret, err)
+    return options->inferred ? hac_infer_forms(options, find_forms, &t->place, ret, err)
                              : hac_infer_names(options, &t->place, ret, err);
 }
 
-static hac_status put_columns(const hac_task *task, const hac_source_options *options,
+/* The options of csv, tsv, jsonl and logfmt that the answer has. */
+static uint64_t found_options(const hac_input_options *options)
+{
+    return options->delimiter | (options->no_header != 0 ? HAC_DETECTED_NO_HEADER : 0) |
+           (uint64_t)options->decimal << HAC_DETECTED_DECIMAL |
+           (uint64_t)options->thousands << HAC_DETECTED_THOUSANDS |
+           (uint64_t)options->dates << HAC_DETECTED_DATES;
+}
+
+static hac_status put_columns(const hac_task *task, hac_source_options *options, bool find_forms,
                               const hac_query_task *t, hac_task_result *result, hac_error *err)
 {
     hac_cleanup(clear_schema) hac_schema schema = {0};
-    hac_status status = find_columns(options, t, &schema, err);
+    hac_status status = find_columns(options, find_forms, t, &schema, err);
     if (status != HAC_OK)
         return status;
     hac_autofree hac_described_column *columns = calloc(schema.n_fields + 1, sizeof *columns);
@@ -134,12 +144,12 @@ static hac_status put_columns(const hac_task *task, const hac_source_options *op
         hac_described_nested_put(schema.fields[i].nested, &columns[i]);
         if (schema.fields[i].only_nulls)
             columns[i].flags |= HAC_DESCRIBED_ONLY_NULLS;
+        columns[i].flags |= (uint8_t)(schema.fields[i].forms * HAC_DESCRIBED_FORMS);
     }
     uint64_t bytes = schema.n_fields * sizeof *columns;
-    const uint64_t found = options->options.delimiter |
-                           (options->options.no_header != 0 ? HAC_DETECTED_NO_HEADER : 0),
-                   last = t->parquet != NULL ? t->parquet->schema_bytes : found;
-    if (t->parquet != NULL || hac_formats[options->format].header) { /* there is room for one more column */
+    const uint64_t last = t->parquet != NULL ? t->parquet->schema_bytes : found_options(&options->options);
+    if (t->parquet != NULL || hac_formats[options->format].header ||
+        hac_formats[options->format].inferred) { /* there is room for one more column */
         memcpy((uint8_t *)columns + bytes, &last, sizeof last);
         bytes += sizeof last;
     }
@@ -179,7 +189,8 @@ hac_status hac_query_run_describe(hac_device *device, const hac_task *task, hac_
     else
         status = hac_detect_options(request->source->detect, &t.place, &options, err);
     if (status == HAC_OK && request->what == HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS)
-        status = put_columns(task, &options, &t, result, err);
+        status =
+            put_columns(task, &options, (request->source->detect & HAC_DETECT_FORMS) != 0, &t, result, err);
     else if (status == HAC_OK)
         status = put_file(task, &t, result, err);
     status = hac_query_source_read(&t, status, err);

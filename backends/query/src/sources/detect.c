@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/query_layout.h"
+#include "base/text_forms.h"
 #include "base/value_text.h"
 #include "source_parts.h"
 #include "window.h"
@@ -90,10 +91,43 @@ static bool is_possible(const occurrence *counts, size_t i)
     return counts[i].same && counts[i].first > 0;
 }
 
-static size_t choose(const occurrence *counts)
+static bool is_decimal_comma(const char *text, size_t bytes)
+{
+    char plain[HAC_FORM_TEXT_MAX];
+    hac_number_form form;
+    double value;
+    size_t n = hac_number_form_of(text, bytes, HAC_DECIMAL_COMMA, &form, plain);
+    return n > 0 && hac_parse_f64(plain, n, &value) == HAC_TEXT_OK;
+}
+
+/* Whether every comma outside of quotes stands in a number, if `delimiter` separates the fields: 1,5;2,5. */
+static bool commas_are_decimal(const text_sample *s, char delimiter)
+{
+    bool inside = false, comma = false;
+    for (size_t at = 0, begin = 0; at < s->bytes; at++) {
+        char c = s->data[at];
+        inside ^= s->quotes && c == '"';
+        if (inside)
+            continue;
+        comma |= c == ',';
+        if (c != delimiter && c != '\n')
+            continue;
+        size_t bytes = at - begin - (c == '\n' && at > begin && s->data[at - 1] == '\r');
+        if (comma && !is_decimal_comma(s->data + begin, bytes))
+            return false;
+        comma = false;
+        begin = at + 1;
+    }
+    return !comma;
+}
+
+static size_t choose(const text_sample *s, const occurrence *counts)
 {
     size_t best = N_CANDIDATES;
-    if (is_possible(counts, COMMA))
+    bool numbers = false;
+    for (size_t i = COMMA + 1; i < SPACE && is_possible(counts, COMMA) && !numbers; i++)
+        numbers = is_possible(counts, i) && commas_are_decimal(s, candidates[i]);
+    if (is_possible(counts, COMMA) && !numbers)
         return COMMA;
     for (size_t i = COMMA + 1; i < SPACE; i++)
         if (is_possible(counts, i) && (best == N_CANDIDATES || counts[i].first > counts[best].first))
@@ -113,8 +147,19 @@ static bool is_null_text(const char *nulls, const char *text, size_t bytes)
     return false;
 }
 
+/* 12,5 or 1,234.5: with a decimal comma, or a point and separators of thousands */
+static bool is_formed_number(const char *text, size_t bytes)
+{
+    char plain[HAC_FORM_TEXT_MAX];
+    hac_number_form form;
+    double value;
+    size_t n = hac_number_form_of(text, bytes, HAC_DECIMAL_POINT, &form, plain);
+    return is_decimal_comma(text, bytes) || (n > 0 && hac_parse_f64(plain, n, &value) == HAC_TEXT_OK);
+}
+
 static uint8_t look_at_value(const text_sample *s, const char *text, size_t bytes)
 {
+    char plain[HAC_FORM_TEXT_MAX];
     double number;
     int32_t days;
     int64_t microseconds;
@@ -128,13 +173,15 @@ static uint8_t look_at_value(const text_sample *s, const char *text, size_t byte
     }
     if (bytes == 0 || is_null_text(s->null_text, text, bytes) || (bytes == 2 && memcmp(text, "\\N", 2) == 0))
         return EMPTY;
-    if (hac_parse_f64(text, bytes, &number) == HAC_TEXT_OK)
+    if (hac_parse_f64(text, bytes, &number) == HAC_TEXT_OK || is_formed_number(text, bytes))
         return NUMBER;
     if ((bytes == 4 && strncasecmp(text, "true", 4) == 0) ||
         (bytes == 5 && strncasecmp(text, "false", 5) == 0))
         return BOOL;
     bool time = bytes >= 8 && (hac_parse_date(text, bytes, &days) == HAC_TEXT_OK ||
-                               hac_parse_timestamp(text, bytes, &microseconds) == HAC_TEXT_OK);
+                               hac_parse_timestamp(text, bytes, &microseconds) == HAC_TEXT_OK ||
+                               hac_date_separator(text, bytes) != '\0' ||
+                               hac_plain_date(text, bytes, HAC_DATES_YMD, plain) > 0);
     return time ? TIME : TEXT;
 }
 
@@ -227,7 +274,7 @@ static void detect(unsigned what, text_sample *s, bool whole, column_look *colum
     if (s->records == 0)
         return;
     if ((what & HAC_DETECT_DELIMITER) != 0 && hac_formats[options->format].any_delimiter) {
-        size_t chosen = choose(counts);
+        size_t chosen = choose(s, counts);
         if (chosen == SPACE && (s->records < SPACE_RECORDS || !any_typed(columns, look(s, ' ', columns))))
             chosen = COMMA;
         delimiter = candidates[chosen];

@@ -9,6 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/input_options.h"
+#include "base/text_forms.h"
 #include "base/value_text.h"
 #include "source_parts.h"
 
@@ -22,11 +24,38 @@ enum { DECIMAL_DIGITS = 18, SEEN_DIGITS_MAX = 12, SCALE_MIN = 2, SCALE_MAX = 4 }
 
 enum { I64 = 1, F64 = 2, BOOL = 4, DATE = 8, TIMESTAMP = 16, DECIMAL = 32, ALL = 63 };
 
+enum { NUMBERS = I64 | F64 | DECIMAL, TIMES = DATE | TIMESTAMP };
+enum { POINT = 0, COMMA = 1, DMY = 1, MDY = 2 };
+
+typedef struct number_guess {
+    unsigned types;
+    bool finite;
+    uint8_t scale; /* digits behind the point of the values that have one; 0: none has */
+} number_guess;
+
+/* What the values of a column are if numbers have one decimal sign. */
+typedef struct sign_guess {
+    number_guess number;
+    hac_thousands thousands; /* the separator that values have */
+    bool sure;               /* a value has the sign, or so many separators that they can be nothing else */
+    bool seen;               /* a value has a comma or an apostrophe */
+} sign_guess;
+
+/* What the values of a column are if they are written in another form (base/text_forms.h). */
+typedef struct form_guess {
+    bool begun, over;   /* over: no other form is possible, or the values tell no more */
+    sign_guess with[2]; /* a decimal point, a decimal comma */
+    unsigned times;     /* DATE | TIMESTAMP */
+    uint8_t orders;     /* DMY | MDY */
+    char separator;     /* of dates with the year at the end; 0: there are none so far */
+} form_guess;
+
 /* The types that all values of a column so far can have; 0: only strings. */
 typedef struct guess {
     unsigned types;
-    bool any, finite, zone; /* zone: a value says its own */
-    uint8_t scale;          /* digits behind the point of the values that have one; 0: none has */
+    bool any, zone; /* zone: a value says its own */
+    number_guess number;
+    form_guess form;
 } guess;
 
 /* ---- one value ----------------------------------------------------------------------------------------- */
@@ -69,7 +98,7 @@ static uint8_t scale_of(const char *text, size_t bytes)
 }
 
 /* A number with a point or an exponent, or inf or nan; not 007.5 or +1.5. */
-static unsigned real_number(const char *text, size_t bytes, guess *g)
+static unsigned real_number(const char *text, size_t bytes, number_guess *g)
 {
     double value;
     size_t sign = bytes > 0 && text[0] == '-';
@@ -81,6 +110,15 @@ static unsigned real_number(const char *text, size_t bytes, guess *g)
     bool same = scale > 0 && (g->scale == 0 || g->scale == scale);
     g->scale = scale;
     return same ? F64 | DECIMAL : F64;
+}
+
+static unsigned number_of(const char *text, size_t bytes, unsigned wanted, number_guess *g)
+{
+    if (is_whole(text, bytes)) {
+        g->finite = true;
+        return whole_number(text, bytes);
+    }
+    return (wanted & F64) != 0 ? real_number(text, bytes, g) : 0;
 }
 
 static bool is_bool(const char *text, size_t bytes)
@@ -103,20 +141,12 @@ static unsigned time_of(const char *text, size_t bytes, guess *g)
     return TIMESTAMP;
 }
 
-/* The types that a value can have. Blanks around values that are not strings are ignored. */
+/* The types that a value can have. */
 static unsigned types_of(const char *text, size_t bytes, unsigned wanted, guess *g)
 {
-    while (bytes > 0 && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t'))
-        bytes--;
-    for (; bytes > 0 && (*text == ' ' || *text == '\t'); bytes--)
-        text++;
     if (bytes == 0)
         return 0;
-    if ((wanted & (I64 | F64)) != 0 && is_whole(text, bytes)) {
-        g->finite = true;
-        return whole_number(text, bytes);
-    }
-    unsigned types = (wanted & F64) != 0 ? real_number(text, bytes, g) : 0;
+    unsigned types = (wanted & (I64 | F64)) != 0 ? number_of(text, bytes, wanted, &g->number) : 0;
     if (types == 0 && (wanted & BOOL) != 0 && is_bool(text, bytes))
         types = BOOL;
     if (types == 0 && (wanted & (DATE | TIMESTAMP)) != 0)
@@ -124,22 +154,119 @@ static unsigned types_of(const char *text, size_t bytes, unsigned wanted, guess 
     return types;
 }
 
+/* ---- other forms of numbers and dates ---- */
+
+/* 192.168.100.200 */
+static bool is_address(const char *text, size_t bytes)
+{
+    unsigned points = 0, part = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] != '.' && !is_digit(text[i]))
+            return false;
+        points += text[i] == '.';
+        part = text[i] == '.' ? 0 : part * 10 + (unsigned)(text[i] - '0');
+        if (part > UINT8_MAX)
+            return false;
+    }
+    return points == 3;
+}
+
+/* `alone`: a number with the sign and without separators cannot be anything else. Among commas, "1,2" in
+ * quotes may be a list. */
+static void look_at_sign(const char *text, size_t bytes, hac_decimal_sign sign, bool alone, sign_guess *g)
+{
+    char plain[HAC_FORM_TEXT_MAX];
+    hac_number_form form;
+    if (g->number.types == 0)
+        return;
+    size_t n = hac_number_form_of(text, bytes, sign, &form, plain);
+    bool one = g->thousands == HAC_THOUSANDS_NONE || form.thousands == HAC_THOUSANDS_NONE ||
+               g->thousands == form.thousands;
+    g->number.types &= n > 0 && one && !is_address(text, bytes) ? number_of(plain, n, ALL, &g->number) : 0;
+    if (form.thousands != HAC_THOUSANDS_NONE)
+        g->thousands = form.thousands;
+    /* 12.345.678 and 555 123 456 may be no numbers */
+    bool only_numbers = form.thousands == HAC_THOUSANDS_COMMA || form.thousands == HAC_THOUSANDS_APOSTROPHE;
+    bool has_sign = form.fraction && memchr(text, sign == HAC_DECIMAL_COMMA ? ',' : '.', bytes) != NULL;
+    g->sure |=
+        (has_sign && (alone || form.thousands != HAC_THOUSANDS_NONE)) || (form.several && only_numbers);
+    g->seen |= only_numbers || (has_sign && sign == HAC_DECIMAL_COMMA);
+}
+
+static unsigned time_of_order(const char *text, size_t bytes, hac_date_order order, guess *g)
+{
+    char plain[HAC_FORM_TEXT_MAX];
+    size_t n = hac_plain_date(text, bytes, order, plain);
+    return n > 0 ? time_of(plain, n, g) : 0;
+}
+
+static void look_at_order(const char *text, size_t bytes, guess *g)
+{
+    form_guess *f = &g->form;
+    char separator = hac_date_separator(text, bytes);
+    if (separator == '\0') {
+        unsigned times = time_of(text, bytes, g);
+        f->times &= times != 0 ? times : time_of_order(text, bytes, HAC_DATES_YMD, g);
+        return;
+    }
+    unsigned dmy = (f->orders & DMY) != 0 ? time_of_order(text, bytes, HAC_DATES_DMY, g) : 0;
+    unsigned mdy = (f->orders & MDY) != 0 ? time_of_order(text, bytes, HAC_DATES_MDY, g) : 0;
+    f->orders = (uint8_t)((dmy != 0 ? DMY : 0) | (mdy != 0 ? MDY : 0));
+    f->times &= f->separator == '\0' || f->separator == separator ? dmy | mdy : 0;
+    f->separator = separator;
+}
+
+/* `before`: the types that the values before this one can have, which are written in the usual form. */
+static void look_at_forms(const hac_source_options *options, const char *text, size_t bytes, unsigned before,
+                          guess *g)
+{
+    form_guess *f = &g->form;
+    if ((g->types & I64) != 0)
+        return; /* whole numbers are written in one way */
+    if (!f->begun) {
+        bool numbers = (hac_input_option_rows[HAC_INPUT_OPTION_DECIMAL].formats >> options->format & 1) != 0;
+        for (size_t i = 0; i < 2; i++)
+            f->with[i] = (sign_guess){.number = {numbers ? before & NUMBERS : 0, g->number.finite, 0},
+                                      .thousands = HAC_THOUSANDS_NONE};
+        f->times = before & TIMES;
+        f->orders = DMY | MDY;
+        f->begun = true;
+    }
+    bool commas = options->format == HAC_INPUT_CSV &&
+                  hac_format_delimiter(options->format, options->options.delimiter) == ',';
+    look_at_sign(text, bytes, HAC_DECIMAL_POINT, true, &f->with[POINT]);
+    look_at_sign(text, bytes, HAC_DECIMAL_COMMA, !commas, &f->with[COMMA]);
+    if (f->times != 0)
+        look_at_order(text, bytes, g);
+    bool numbers = f->with[COMMA].number.types != 0 || (f->with[POINT].number.types != 0 && g->types == 0);
+    f->over = !numbers && (f->times == 0 || g->types != 0);
+}
+
 /* ---- columns ------------------------------------------------------------------------------------------- */
 
-static void look(hac_input_format format, const hac_column *v, size_t row, guess *g)
+static void look(const hac_source_options *options, const hac_column *v, size_t row, guess *g)
 {
+    const hac_input_format format = options->format;
     hac_string_ref ref = ((const hac_string_ref *)v->values)[row];
     const char *text = (const char *)v->bytes + ref.offset;
-    unsigned wanted = g->types;
+    size_t bytes = ref.length;
+    unsigned before = g->types, wanted = before;
     if (v->states != NULL && v->states[row] != HAC_ROW_OK)
         return;
     if ((format == HAC_INPUT_TSV || format == HAC_INPUT_LOGFMT) && ref.length == 0)
         return;
     /* the byte before a quoted value is its quote; before others it is ':' or a blank */
     if (format == HAC_INPUT_JSONL)
-        wanted &= ref.offset > 0 && text[-1] == '"' ? DATE | TIMESTAMP : I64 | F64 | DECIMAL | BOOL;
+        wanted &= ref.offset > 0 && text[-1] == '"' ? TIMES : NUMBERS | BOOL;
+    /* blanks around values that are not strings are ignored */
+    while (bytes > 0 && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t'))
+        bytes--;
+    for (; bytes > 0 && (*text == ' ' || *text == '\t'); bytes--)
+        text++;
     g->any = true;
-    g->types &= wanted == 0 ? 0 : types_of(text, ref.length, wanted, g);
+    g->types &= wanted == 0 ? 0 : types_of(text, bytes, wanted, g);
+    if (!g->form.over)
+        look_at_forms(options, text, bytes, before, g);
 }
 
 #define TYPE(k) ((hac_value_type){HAC_KIND_##k, 0, 0})
@@ -151,9 +278,9 @@ static hac_value_type type_of(const guess *g)
     if ((g->types & I64) != 0)
         return TYPE(I64);
     if ((g->types & DECIMAL) != 0)
-        return (hac_value_type){HAC_KIND_DECIMAL, DECIMAL_DIGITS, g->scale};
+        return (hac_value_type){HAC_KIND_DECIMAL, DECIMAL_DIGITS, g->number.scale};
     if ((g->types & F64) != 0)
-        return g->finite ? TYPE(F64) : TYPE(STRING);
+        return g->number.finite ? TYPE(F64) : TYPE(STRING);
     if ((g->types & BOOL) != 0)
         return TYPE(BOOL);
     if ((g->types & DATE) != 0)
@@ -166,7 +293,7 @@ static hac_value_type type_of(const guess *g)
 static bool all_strings(const guess *guesses, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!guesses[i].any || guesses[i].types != 0)
+        if (!guesses[i].any || guesses[i].types != 0 || !guesses[i].form.over)
             return false;
     return true;
 }
@@ -188,56 +315,179 @@ static hac_status look_at_records(const hac_query *query, const hac_source_place
         if (status != HAC_OK)
             break;
         for (size_t c = 0; c < n; c++) {
-            for (size_t r = 0; r < batch.rows && (guesses[c].types != 0 || !guesses[c].any); r++)
-                look(query->source.format, &batch.columns[c], r, &guesses[c]);
+            guess *g = &guesses[c];
+            for (size_t r = 0; r < batch.rows && (g->types != 0 || !g->any || !g->form.over); r++)
+                look(&query->source, &batch.columns[c], r, g);
         }
         rows += batch.rows;
     }
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
-/* Infers the types of n columns, at most HAC_COLUMNS_MAX; positions are indices into the schema. */
-static hac_status infer_some(const hac_source_options *options, const hac_source_place *place,
-                             uint64_t records, uint16_t *positions, size_t n, hac_schema *schema,
-                             hac_error *err)
+/* Looks at the values of n columns, at most HAC_COLUMNS_MAX; positions are indices into the schema. */
+static hac_status look_at_some(const hac_source_options *options, const hac_source_place *place,
+                               uint64_t records, uint16_t *positions, size_t n, const hac_schema *schema,
+                               guess *guesses, hac_error *err)
 {
-    hac_autofree guess *guesses = malloc(n * sizeof *guesses);
     hac_autofree hac_field *fields = malloc(n * sizeof *fields);
-    if (guesses == NULL || fields == NULL)
+    if (fields == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         fields[i] = schema->fields[positions[i]];
-        guesses[i] = (guess){.types = ALL};
-    }
     const hac_query query = {.source = *options,
                              .columns = {fields, n},
                              .positions = positions,
                              .schema_columns = schema->n_fields};
-    hac_status status = look_at_records(&query, place, records, guesses, err);
-    for (size_t i = 0; status == HAC_OK && i < n; i++) {
-        schema->fields[positions[i]].type = type_of(&guesses[i]);
-        schema->fields[positions[i]].only_nulls = !guesses[i].any;
+    return look_at_records(&query, place, records, guesses, err);
+}
+
+/* ---- what form the input has ----
+ * Numbers and dates of one input are written in one form. It is found where a column can be read in one way
+ * only, and no other column contradicts it. Then it is that of the columns that alone would leave it open. */
+
+/* A value that has no form came after all other values were written in the usual one. */
+static bool has_form(const guess *g)
+{
+    return g->form.begun && !(g->form.over && g->types == 0);
+}
+
+static bool is_sure(const guess *g, unsigned sign)
+{
+    const form_guess *f = &g->form;
+    return has_form(g) && f->with[sign].number.types != 0 && f->with[sign].sure &&
+           f->with[1 - sign].number.types == 0;
+}
+
+static void find_decimal(const guess *guesses, size_t n, hac_input_options *ret)
+{
+    bool sure[2] = {false, false};
+    for (size_t i = 0; i < n; i++)
+        for (unsigned sign = 0; sign < 2; sign++)
+            sure[sign] |= is_sure(&guesses[i], sign);
+    if (sure[COMMA] && !sure[POINT])
+        ret->decimal = HAC_DECIMAL_COMMA;
+}
+
+/* `told`: the decimal sign is an option, so that a comma that it is not is a separator. */
+static void find_thousands(const guess *guesses, size_t n, bool told, hac_input_options *ret)
+{
+    unsigned sign = ret->decimal == HAC_DECIMAL_COMMA ? COMMA : POINT;
+    hac_thousands found = HAC_THOUSANDS_NONE;
+    for (size_t i = 0; i < n; i++) {
+        const sign_guess *with = &guesses[i].form.with[sign];
+        if (!has_form(&guesses[i]) || with->number.types == 0 || with->thousands == HAC_THOUSANDS_NONE ||
+            !(told ? with->sure || with->seen : is_sure(&guesses[i], sign)))
+            continue;
+        if (found != HAC_THOUSANDS_NONE && found != with->thousands)
+            return; /* columns contradict each other */
+        found = with->thousands;
     }
-    return status;
+    if (found != HAC_THOUSANDS_NONE)
+        ret->thousands = (uint8_t)found;
+}
+
+enum { SEPARATORS = 4 };
+
+/* Finds the order of dates, and the separators with which it was found. */
+static void find_dates(const guess *guesses, size_t n, hac_input_options *options,
+                       char ret_separators[SEPARATORS])
+{
+    unsigned orders = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        const form_guess *f = &guesses[i].form;
+        if (!has_form(&guesses[i]) || f->times == 0 || f->separator == '\0' || f->orders == (DMY | MDY))
+            continue;
+        orders |= f->orders;
+        if (strchr(ret_separators, f->separator) == NULL)
+            ret_separators[used++] = f->separator;
+    }
+    if (orders == DMY || orders == MDY)
+        options->dates = orders == DMY ? HAC_DATES_DMY : HAC_DATES_MDY;
+}
+
+/* Takes the types of numbers with the input's decimal sign and separator. */
+static void settle_numbers(const hac_input_options *options, guess *g, uint8_t *ret_forms)
+{
+    const form_guess *f = &g->form;
+    bool comma = options->decimal == HAC_DECIMAL_COMMA;
+    const sign_guess *with = &f->with[comma ? COMMA : POINT];
+    bool plain = g->types != 0,
+         fits = with->thousands == HAC_THOUSANDS_NONE || with->thousands == options->thousands;
+    if (!has_form(g) || (plain && !(comma && (g->types & NUMBERS) != 0)))
+        return;
+    g->types = fits ? with->number.types : 0;
+    g->number = with->number;
+    if (g->types != 0)
+        *ret_forms = HAC_FORM_FOUND;
+    else if (plain || f->with[POINT].seen || f->with[COMMA].seen)
+        *ret_forms = (uint8_t)((!comma && f->with[COMMA].number.types != 0 ? HAC_FORM_DECIMAL_COMMA : 0) |
+                               (with->number.types != 0 ? HAC_FORM_THOUSANDS : 0));
+}
+
+/* `separators`: of the dates that have the input's order. */
+static void settle_dates(const hac_input_options *options, const char *separators, guess *g,
+                         uint8_t *ret_forms)
+{
+    const form_guess *f = &g->form;
+    unsigned order = options->dates == HAC_DATES_DMY ? DMY : options->dates == HAC_DATES_MDY ? MDY : 0;
+    if (g->types != 0 || !has_form(g) || f->times == 0)
+        return;
+    if (f->separator == '\0' || ((f->orders & order) != 0 && strchr(separators, f->separator) != NULL)) {
+        g->types = f->times;
+        *ret_forms = f->separator != '\0' ? HAC_FORM_FOUND : 0;
+    } else {
+        *ret_forms = HAC_FORM_DATES;
+    }
+}
+
+/* Sets the types of the columns at `positions`. `find`: also the options that say how numbers and dates are
+ * written, where they are not told. */
+static void settle(const guess *guesses, const uint16_t *positions, size_t n, bool find,
+                   hac_input_options *options, hac_schema *schema)
+{
+    bool told = options->decimal != HAC_DECIMAL_AUTO;
+    if (find && !told)
+        find_decimal(guesses, n, options);
+    if (find && options->thousands == HAC_THOUSANDS_AUTO)
+        find_thousands(guesses, n, told, options);
+    char separators[SEPARATORS] = "./-";
+    if (find && options->dates == HAC_DATES_AUTO) {
+        memset(separators, 0, sizeof separators);
+        find_dates(guesses, n, options, separators);
+    }
+    for (size_t i = 0; i < n; i++) {
+        guess g = guesses[i];
+        hac_field *field = &schema->fields[positions[i]];
+        settle_numbers(options, &g, &field->forms);
+        settle_dates(options, separators, &g, &field->forms);
+        field->type = type_of(&g);
+        field->only_nulls = !g.any;
+    }
 }
 
 /* Reads the sample once for each HAC_COLUMNS_MAX columns that can be read; the more columns, the fewer
  * records. */
-static hac_status infer_types(const hac_source_options *options, const hac_source_place *place,
+static hac_status infer_types(hac_source_options *options, bool find, const hac_source_place *place,
                               hac_schema *schema, hac_error *err)
 {
     hac_autofree uint16_t *positions = malloc(schema->n_fields * sizeof *positions);
+    hac_autofree guess *guesses = calloc(schema->n_fields, sizeof *guesses);
     size_t n = 0;
     hac_status status = HAC_OK;
-    if (positions == NULL)
+    if (positions == NULL || guesses == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = 0; i < schema->n_fields; i++)
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        guesses[i].types = ALL;
         if (schema->fields[i].type.kind != HAC_KIND_NONE)
             positions[n++] = (uint16_t)i;
+    }
     uint64_t records = HAC_INFER_RECORDS / (n / HAC_COLUMNS_MAX + 1);
     for (size_t i = 0; i < n && status == HAC_OK; i += HAC_COLUMNS_MAX)
-        status = infer_some(options, place, records, positions + i,
-                            n - i < HAC_COLUMNS_MAX ? n - i : HAC_COLUMNS_MAX, schema, err);
+        status = look_at_some(options, place, records, positions + i,
+                              n - i < HAC_COLUMNS_MAX ? n - i : HAC_COLUMNS_MAX, schema, guesses + i, err);
+    if (status == HAC_OK)
+        settle(guesses, positions, n, find, &options->options, schema);
     return status;
 }
 
@@ -269,16 +519,23 @@ static void clear_schema(hac_schema *schema)
     hac_schema_clear(schema);
 }
 
-hac_status hac_infer_schema(const hac_source_options *options, const hac_source_place *place, hac_schema *ret,
-                            hac_error *err)
+hac_status hac_infer_forms(hac_source_options *options, bool find, const hac_source_place *place,
+                           hac_schema *ret, hac_error *err)
 {
     hac_cleanup(clear_schema) hac_schema schema = {0};
     hac_status status = hac_infer_names(options, place, &schema, err);
     if (status == HAC_OK && schema.n_fields > 0)
-        status = infer_types(options, place, &schema, err);
+        status = infer_types(options, find, place, &schema, err);
     if (status != HAC_OK)
         return status;
     *ret = schema;
     schema = (hac_schema){0};
     return HAC_OK;
+}
+
+hac_status hac_infer_schema(const hac_source_options *options, const hac_source_place *place, hac_schema *ret,
+                            hac_error *err)
+{
+    hac_source_options own = *options;
+    return hac_infer_forms(&own, false, place, ret, err);
 }

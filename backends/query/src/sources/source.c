@@ -73,6 +73,7 @@ static hac_status make_columns(hac_source *source, hac_error *err)
                                                  .inferred = field->inferred,
                                                  .part = field->part,
                                                  .argument = field->argument,
+                                                 .forms = &query->source.options,
                                                  .name = field->name,
                                                  .name_bytes = strlen(field->name),
                                                  .place = query->positions[i]};

@@ -13,17 +13,18 @@ typedef struct hac_source_column {
     hac_repr repr;
     const char *name;
     size_t name_bytes;
-    size_t place;         /* field of a record; byte of a record (fixed); column of the table */
-    void *values;         /* HAC_BATCH_ROWS, aligned */
-    uint8_t *states;      /* HAC_BATCH_ROWS */
-    hac_string_ref *refs; /* text formats; for string columns of all formats, the values */
-    bool inferred;        /* hac_field.inferred */
-    uint8_t part;         /* hac_field.part */
-    const char *argument; /* hac_field.argument */
-    bool marked;          /* some state is not HAC_ROW_OK */
-    bool missing;         /* this batch has no values of the column (hac_source_reads) */
-    const uint8_t *bytes; /* strings: base of the refs */
-    uint64_t dictionary;  /* hac_column.dictionary */
+    size_t place;                   /* field of a record; byte of a record (fixed); column of the table */
+    void *values;                   /* HAC_BATCH_ROWS, aligned */
+    uint8_t *states;                /* HAC_BATCH_ROWS */
+    hac_string_ref *refs;           /* text formats; for string columns of all formats, the values */
+    bool inferred;                  /* hac_field.inferred */
+    uint8_t part;                   /* hac_field.part */
+    const char *argument;           /* hac_field.argument */
+    const hac_input_options *forms; /* text: how numbers and dates are written */
+    bool marked;                    /* some state is not HAC_ROW_OK */
+    bool missing;                   /* this batch has no values of the column (hac_source_reads) */
+    const uint8_t *bytes;           /* strings: base of the refs */
+    uint64_t dictionary;            /* hac_column.dictionary */
 } hac_source_column;
 
 /* A reader of one format. Functions that may be NULL say so. */

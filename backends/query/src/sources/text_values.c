@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts text and checks binary records: values of columns. */
+/* Converts text and checks binary records: values of columns. Numbers and dates of other forms
+ * (base/text_forms.h) are rewritten first. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/input_options.h"
 #include "base/short_number.h"
 #include "base/text.h"
+#include "base/text_forms.h"
 #include "base/value_text.h"
 #include "source_parts.h"
 
 #define SHOWN_MAX 60 /* bytes of a field in a message */
+#define FORM_MAX  64 /* bytes of options in a message */
 
 static void integer_limits(hac_kind kind, int64_t *ret_low, int64_t *ret_high)
 {
@@ -54,10 +58,15 @@ static hac_text_status parse_bool(const char *text, size_t bytes, uint8_t *ret)
     return status;
 }
 
-static hac_text_status parse_date(const char *text, size_t bytes, int64_t *ret)
+static hac_text_status parse_date(const hac_source_column *column, const char *text, size_t bytes,
+                                  int64_t *ret)
 {
+    char plain[HAC_FORM_TEXT_MAX];
     int32_t days = 0;
     hac_text_status status = hac_parse_date(text, bytes, &days);
+    if (status == HAC_TEXT_MALFORMED &&
+        (bytes = hac_plain_date(text, bytes, (hac_date_order)column->forms->dates, plain)) > 0)
+        status = hac_parse_date(plain, bytes, &days);
     *ret = days;
     return status;
 }
@@ -80,7 +89,15 @@ static hac_text_status parse_decimal(const hac_source_column *column, const char
 static hac_text_status parse_timestamp(const hac_source_column *column, const char *text, size_t bytes,
                                        size_t row)
 {
+    char plain[HAC_FORM_TEXT_MAX];
+    size_t n;
     hac_text_status status = hac_parse_timestamp(text, bytes, (int64_t *)column->values + row);
+    if (status == HAC_TEXT_MALFORMED &&
+        (n = hac_plain_date(text, bytes, (hac_date_order)column->forms->dates, plain)) > 0) {
+        text = plain;
+        bytes = n;
+        status = hac_parse_timestamp(text, bytes, (int64_t *)column->values + row);
+    }
     bool zone = hac_value_type_has_zone(column->type);
     if (status == HAC_TEXT_OK && column->inferred && !zone && hac_timestamp_says_zone(text, bytes))
         return HAC_TEXT_ZONE;
@@ -97,11 +114,23 @@ static hac_text_status parse_hex(const hac_source_column *column, const char *te
     return status;
 }
 
+/* Whether numbers are written as the parsers take them. */
+static bool has_plain_numbers(const hac_source_column *column)
+{
+    return column->forms->decimal != HAC_DECIMAL_COMMA && column->forms->thousands <= HAC_THOUSANDS_NONE;
+}
+
 /* Parses one value of any type. */
 static hac_text_status parse_one(const hac_source_column *column, const char *text, size_t bytes, size_t row)
 {
     hac_kind kind = (hac_kind)column->type.kind;
     void *values = column->values;
+    char plain[HAC_FORM_TEXT_MAX];
+    if (!has_plain_numbers(column) && hac_kind_is_number(kind)) {
+        bytes = hac_plain_number(text, bytes, (hac_decimal_sign)column->forms->decimal,
+                                 (hac_thousands)column->forms->thousands, plain);
+        text = plain;
+    }
     switch (kind) {
     case HAC_KIND_BOOL:
         return parse_bool(text, bytes, (uint8_t *)values + row);
@@ -115,7 +144,7 @@ static hac_text_status parse_one(const hac_source_column *column, const char *te
     case HAC_KIND_F64:
         return hac_parse_f64(text, bytes, (double *)values + row);
     case HAC_KIND_DATE:
-        return parse_date(text, bytes, (int64_t *)values + row);
+        return parse_date(column, text, bytes, (int64_t *)values + row);
     case HAC_KIND_TIMESTAMP:
         return parse_timestamp(column, text, bytes, row);
     case HAC_KIND_DECIMAL:
@@ -174,6 +203,7 @@ static size_t convert_rows(const hac_source_column *column, const char *bytes, s
                            hac_text_status *ret)
 {
     hac_text_status status = HAC_TEXT_OK;
+    const bool plain = has_plain_numbers(column); /* else the fast paths could take a wrong sign */
     void *values = column->values;
     switch (column->type.kind) {
     case HAC_KIND_I8:
@@ -187,13 +217,14 @@ static size_t convert_rows(const hac_source_column *column, const char *bytes, s
         r = convert_integers(column, bytes, r, rows, &status);
         break;
     case HAC_KIND_F32:
-        CONVERT(hac_short_f32(text, n, (float *)values + r))
+        CONVERT(plain && hac_short_f32(text, n, (float *)values + r))
         break;
     case HAC_KIND_F64:
-        CONVERT(hac_short_f64(text, n, (double *)values + r))
+        CONVERT(plain && hac_short_f64(text, n, (double *)values + r))
         break;
     case HAC_KIND_DECIMAL:
-        CONVERT(hac_short_decimal(text, n, column->type.precision, column->type.scale, (int64_t *)values + r))
+        CONVERT(plain &&
+                hac_short_decimal(text, n, column->type.precision, column->type.scale, (int64_t *)values + r))
         break;
     default:
         CONVERT(false)
@@ -279,21 +310,76 @@ static const char *wider_type(const hac_source_column *column, const char *text,
     return number && hac_parse_f64(text, bytes, &value) == HAC_TEXT_OK ? "f64" : "string";
 }
 
+/* Whether the text is a value of the column if numbers and dates have that form. */
+static bool fits_form(const hac_source_column *column, const hac_input_options *forms, const char *text,
+                      size_t bytes)
+{
+    __int128 value[2];
+    hac_source_column trial = *column;
+    trial.forms = forms;
+    trial.values = value;
+    return hac_source_parse(&trial, text, bytes, 0) == HAC_TEXT_OK;
+}
+
+static bool takes_option(const hac_source *source, hac_input_option_id id)
+{
+    return (hac_input_option_rows[id].formats >> source->query->source.format & 1) != 0;
+}
+
+/* Names the options with which the text would be a value of the column: "--decimal comma". False: there are
+ * none. */
+static bool find_form(const hac_source *source, const hac_source_column *column, const char *text,
+                      size_t bytes, char ret[FORM_MAX])
+{
+    static const char *const orders[] = {"dmy", "mdy"}, *const separators[] = {"comma", "point", "space",
+                                                                               "apostrophe"};
+    hac_input_options forms = *column->forms;
+    bool time = column->type.kind == HAC_KIND_DATE || column->type.kind == HAC_KIND_TIMESTAMP;
+    for (unsigned i = 0; i < 2 && time && takes_option(source, HAC_INPUT_OPTION_DATES); i++) {
+        forms.dates = (uint8_t)(HAC_DATES_DMY + i);
+        snprintf(ret, FORM_MAX, "--dates %s", orders[i]);
+        if (fits_form(column, &forms, text, bytes))
+            return true;
+    }
+    if (!hac_kind_is_number((hac_kind)column->type.kind) || !takes_option(source, HAC_INPUT_OPTION_DECIMAL))
+        return false;
+    for (unsigned i = 0; i < 10; i++) {
+        bool comma = i % 2 == 1;
+        unsigned separator = i / 2; /* 0: none */
+        forms.decimal = comma ? HAC_DECIMAL_COMMA : HAC_DECIMAL_POINT;
+        forms.thousands = (uint8_t)(HAC_THOUSANDS_NONE + separator);
+        const char *thousands = separator > 0 ? separators[separator - 1] : "";
+        bool sign = comma || column->forms->decimal == HAC_DECIMAL_COMMA;
+        snprintf(ret, FORM_MAX, "%s%s%s%s%s", sign ? "--decimal " : "",
+                 !sign   ? ""
+                 : comma ? "comma"
+                         : "point",
+                 sign && separator > 0 ? " " : "", separator > 0 ? "--thousands " : "", thousands);
+        if (forms.thousands != (comma ? HAC_THOUSANDS_COMMA : HAC_THOUSANDS_POINT) &&
+            fits_form(column, &forms, text, bytes))
+            return true;
+    }
+    return false;
+}
+
 static hac_status fail_value(hac_source *source, const hac_source_column *column, size_t row,
                              hac_text_status status, hac_error *err)
 {
-    char problem[HAC_TEXT_PROBLEM_MAX], where[32];
+    char problem[HAC_TEXT_PROBLEM_MAX], where[32], form[FORM_MAX];
     hac_string_ref ref = column->refs[row];
     if (err == NULL)
         return HAC_FAILED;
     hac_source_where(source, row, where);
-    hac_source_text_problem(column, (const char *)column->bytes + ref.offset, ref.length, status, problem);
+    const char *text = (const char *)column->bytes + ref.offset;
+    hac_source_text_problem(column, text, ref.length, status, problem);
+    bool found = find_form(source, column, text, ref.length, form);
     if (!column->inferred)
-        return hac_fail(err, HAC_FAILED, "%s, column %s: %s", where, column->name, problem);
+        return hac_fail(err, HAC_FAILED, "%s, column %s: %s%s%s%s", where, column->name, problem,
+                        found ? "; " : "", found ? form : "", found ? " reads it" : "");
     return hac_fail(err, HAC_FAILED,
-                    "%s, column %s: %s, the type that its first values have; say --schema '%s:%s'", where,
-                    column->name, problem, column->name,
-                    wider_type(column, (const char *)column->bytes + ref.offset, ref.length));
+                    "%s, column %s: %s, the type that its first values have; say --schema '%s:%s'%s%s%s",
+                    where, column->name, problem, column->name, wider_type(column, text, ref.length),
+                    found ? ", or " : "", found ? form : "", found ? ", which reads this value" : "");
 }
 
 hac_status hac_source_convert(hac_source *source, hac_error *err)
