@@ -21,6 +21,7 @@ import tarfile
 import threading
 import zipfile
 import zlib
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -806,8 +807,85 @@ class SortedFields(SharedMachineTest):
     def test_a_key_that_is_none(self):
         Path(self.m.path("t.csv")).write_text("a,b\n1,x\n2,y\nthree,z\n")
         for schema in ("a:i64", "a:f64", "a:decimal(9,2)", "a:date"):
-            self.m.bad(1, "sort", "t.csv", "--key", "a", "--schema", schema, says="say --schema 'COLUMN:string'")
+            self.m.bad(1, "sort", "t.csv", "--key", "a", "--schema", schema, says=f"column a: '{'1' if schema == 'a:date' else 'three'}' is not a")
         self.assertEqual(self.m.good("-q", "sort", "t.csv", "--key", "b desc", "--schema", "a:i64"), b"a,b\nthree,z\n2,y\n1,x\n")
+
+
+    def test_guards(self):
+        """A key that its inferred type would change is refused, where the order of its text or of rounded values would be wrong."""
+        head = 70000
+        for first, late, says in (("2024-01-01 10:00:00", "2024-01-01 10:00:00+05:00", "has a zone"), ("1.50", "1.5000000000001", "more digits behind the point"),
+                                  ("1", "1.5", "is not a whole number"), ("31.12.2024", "12/31/2024", "--dates mdy, which reads this value"),
+                                  ("2024-12-31", "31.12.2024", "--dates dmy, which reads this value"), ("1.5", "1,5", "--decimal comma, which reads this value")):
+            Path(self.m.path("t.csv")).write_text("k;n\n" + f"{first};1\n" * head + f"{late};2\n")
+            self.m.bad(1, "sort", "t.csv", "--key", "k", says=f"line {head + 2}, column k: '{late}'")
+            self.m.bad(1, "sort", "t.csv", "--key", "k", says=says)
+            self.assertEqual(len(self.m.good("-q", "sort", "t.csv", "--key", "n desc").splitlines()), head + 2)
+
+    def test_quoted_keys(self):
+        """A field is read as text and as the key: quotes are taken off once."""
+        text = 'a,b\n"10","4"\n"9","x""y"\n'
+        self.assertEqual(self.sorted_rows(text, "--key", "a"), [["a", "b"], ["9", 'x"y'], ["10", "4"]])
+        self.m.bad(1, "sort", "t.csv", "--key", "b", "--schema", "b:i64", says="line 3, column b: 'x\"y' is not a whole number")
+
+
+class Forms(SharedMachineTest):
+    """Numbers and dates as they are written elsewhere: Python's Decimal and datetime are the oracle."""
+
+    @staticmethod
+    def grouped(value, comma, separator):
+        return f"{value:,.{0 if isinstance(value, int) else 2}f}".replace(",", "\0").replace(".", "," if comma else ".").replace("\0", separator)
+
+    def test_random(self):
+        """Files, pipes and gzip; queries, sorts, conversion: the same values, and a line that says what was found."""
+        dice = random.Random(3412)
+        for comma, separator, dates, option in ((True, ".", "%d.%m.%Y", "--decimal comma --thousands point --dates dmy"), (False, ",", "%m/%d/%Y", "--thousands comma --dates mdy"),
+                                                (True, "\u202f", "%d/%m/%Y", "--decimal comma --thousands space --dates dmy"), (False, "'", "%d-%m-%Y", "--thousands apostrophe --dates dmy")):
+            rows = [(Decimal(dice.randrange(-10**9, 10**9)) / 100, dice.randrange(10**7), date(2000, 1, 1) + timedelta(dice.randrange(9000))) for _ in range(2000)]
+            text = "m;n;d\n" + "".join(f"{self.grouped(m, comma, separator)};{self.grouped(n, comma, separator)};{d.strftime(dates)}\n" for m, n, d in rows)
+            Path(self.m.path("t.csv")).write_text(text)
+            Path(self.m.path("t.csv.gz")).write_bytes(gzip.compress(text.encode()))
+            want = f"s,t,a,z\n{sum(m for m, _, _ in rows):.2f},{sum(n for _, n, _ in rows)},{min(d for _, _, d in rows)},{max(d for _, _, d in rows)}\n"
+            select = ["--select", "sum(m) as s, sum(n) as t, min(d) as a, max(d) as z"]
+            for words, data in ((["query", "t.csv"], None), (["splice", "t.csv.gz"], None), (["query", "-", "--parse", "csv"], text.encode())):
+                result = self.m.run(*words, *select, data=data)
+                self.assertEqual((result.code, result.out.decode()), (0, want), (words, result.err))
+                self.assertIn(f"look like --delimiter ';' {option}; say", result.err)
+            self.m.good("-q", "parquet", "convert", "t.csv", "t.parquet")
+            self.assertEqual(self.m.good("-q", "query", "t.parquet", *select).decode(), want)
+            lines = text.splitlines()[1:]
+            for key, of in (("m", lambda i: rows[i][0]), ("n", lambda i: rows[i][1]), ("d", lambda i: rows[i][2])):
+                got = self.m.good("-q", "sort", "t.csv", "--key", key).decode()
+                self.assertEqual([r for r in csv.reader(io.StringIO(got))][1:], [lines[i].split(";") for i in sorted(range(len(rows)), key=of)])
+
+    def test_unclear(self):
+        """What could be read in several ways is text, and a line names the option; with it, the values are right."""
+        Path(self.m.path("t.csv")).write_text("n;d;x\n1,234;01/02/2024;1\n2,500;03/04/2024;2\n")
+        result = self.m.run("query", "t.csv", "--select", "n, d")
+        self.assertEqual((result.code, result.out), (0, b'n,d\n"1,234",01/02/2024\n"2,500",03/04/2024\n'))
+        self.assertIn("n: text that may be numbers; say --decimal comma or --thousands if it is; d: text that may be dates; say --dates dmy or --dates mdy if it is", result.err)
+        self.assertNotIn("may be", self.m.run("query", "t.csv", "--select", "x").err)
+        for words, want in ((("--decimal", "comma"), "3.734"), (("--thousands", "comma"), "3734"), (("--decimal", "point"), "3734")):
+            self.assertEqual(self.m.good("-q", "query", "t.csv", *words, "--select", "sum(n) as s").decode(), f"s\n{want}\n")
+        for order, want in (("dmy", "2024-02-01"), ("mdy", "2024-01-02")):
+            self.assertEqual(self.m.good("-q", "query", "t.csv", "--dates", order, "--select", "min(d) as m").decode(), f"m\n{want}\n")
+        self.m.bad(2, "query", "t.csv", "--thousands", "point", "--select", "n", says="the point is the decimal sign")
+        self.m.bad(1, "query", "t.csv", "--schema", "n:f64,d:date,x:i64", "--infer", "off", "--select", "sum(n)", says="line 2, column n: '1,234' is not a number (f64); --decimal comma reads it")
+        self.m.bad(1, "query", "t.csv", "--schema", "n:f64,d:date,x:i64", "--infer", "off", "--select", "min(d)", says="'01/02/2024' is not a date like 2020-01-31 (date); --dates dmy reads it")
+        Path(self.m.path("t.jsonl")).write_text('{"d":"31/12/2024","n":"12,5","v":1.5}\n')
+        self.assertEqual(self.m.good("-q", "query", "t.jsonl", "--select", "d + 1 as d, n, v"), b'd,n,v\n2025-01-01,"12,5",1.5\n')
+        self.m.bad(2, "query", "t.jsonl", "--decimal", "comma", "--select", "v", says="this is an option of csv, tsv, logfmt")
+        Path(self.m.path("t.logfmt")).write_text("took=1,5 at=31.12.2024\ntook=2,25 at=01.01.2025\n")
+        self.assertEqual(self.m.good("-q", "query", "t.logfmt", "--select", "sum(took) as s, max(at) as m"), b"s,m\n3.75,2025-01-01\n")
+
+    def test_commas_as_delimiters(self):
+        """A decimal comma is not taken for the delimiter of fields."""
+        Path(self.m.path("t.csv")).write_text("1,5;2,25\n3,5;4,75\n")
+        self.assertEqual(self.m.good("-q", "query", "t.csv", "--select", "sum(c1) as a, sum(c2) as b"), b"a,b\n5.0,7.00\n")
+        Path(self.m.path("t.csv")).write_text("1,5,2\n3,6,4\n")
+        self.assertEqual(self.m.good("-q", "query", "t.csv", "--select", "sum(c1) as a, sum(c2) as b, sum(c3) as c"), b"a,b,c\n4,11,6\n")
+        Path(self.m.path("t.csv")).write_text("a,x;y\n1,p;q\n")
+        self.assertEqual(self.m.good("-q", "query", "t.csv", "--select", "*"), b"a,x;y\n1,p;q\n")
 
 
 class MixedMembers(SharedMachineTest):

@@ -516,7 +516,7 @@ static hac_status add_order(hac_compiler *c, const hac_item *item)
 /* Of a sort that keeps fields: what orders its rows is the value of a column, not its text. */
 static hac_status order_value(hac_compiler *c, hac_item *item)
 {
-    if (c->value_types == NULL || item->node->kind != HAC_NODE_COLUMN)
+    if (c->values == NULL || item->node->kind != HAC_NODE_COLUMN)
         return HAC_OK;
     hac_node *column = hac_node_new(&c->parser, HAC_NODE_COLUMN, item->source, item->first);
     if (column == NULL)
@@ -632,15 +632,15 @@ static hac_status make_order(hac_compiler *c)
         named[i] = (hac_item){.node = c->outputs[i].node, .name = c->outputs[i].name};
     c->checker.outputs = named;
     c->checker.n_outputs = c->n_outputs;
-    c->checker.outputs_last = c->value_types != NULL; /* the outputs are the columns, as strings */
-    c->checker.value_types = c->value_types;
+    c->checker.outputs_last = c->values != NULL; /* the outputs are the columns, as strings */
+    c->checker.values = c->values;
     if (c->n_orders > 0 && output_named(c, "all") == NULL && is_all(c, c->orders, c->n_orders))
         status = order_by_all(c);
     if (status == HAC_OK)
         status = check_orders(c);
     if (status == HAC_OK)
         status = check_limit_by(c);
-    c->checker.value_types = NULL;
+    c->checker.values = NULL;
     c->checker.outputs = NULL;
     c->checker.n_outputs = 0;
     for (size_t i = 0; i < c->n_orders && status == HAC_OK; i++)
@@ -774,7 +774,7 @@ void hac_compiler_free(hac_compiler *c)
 {
     hac_schema_clear(&c->schema);
     hac_schema_clear(&c->path);
-    free(c->value_types);
+    free(c->values);
     hac_schema_clear(&c->parts);
     hac_arena_clear(&c->arena);
     free(c);

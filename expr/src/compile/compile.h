@@ -23,9 +23,9 @@ typedef struct hac_compiler {
     hac_checker checker;
     hac_schema schema; /* all columns of the source */
     hac_schema path;   /* those of them that are in the names of folders */
-    /* Of a sort that keeps fields: the types of the columns, which are strings in `schema`. NULL: it keeps
-     * none. */
-    hac_value_type *value_types;
+    /* Of a sort that keeps fields: the fields as which the values of the columns, which are strings in
+     * `schema`, are read. NULL: it keeps none. */
+    hac_field *values;
     hac_schema parts; /* of its lists, that the query reads */
     hac_expr_source where_source, group_source, having_source, select_source, order_source, limit_by_source,
         with_source, with_where_source;

@@ -171,18 +171,17 @@ hac_status hac_compile_keep_fields(hac_compiler *c)
                  output == HAC_RESULT_TYPEDBYTES;
     if (!c->text->keeps_fields || typed || c->text->source.format != HAC_INPUT_CSV)
         return HAC_OK;
-    c->value_types = calloc(c->schema.n_fields + 1, sizeof *c->value_types);
-    if (c->value_types == NULL)
+    c->values = calloc(c->schema.n_fields + 1, sizeof *c->values);
+    if (c->values == NULL)
         return hac_fail_no_memory(c->err);
     for (size_t i = 0; i < c->schema.n_fields; i++) {
         hac_field *field = &c->schema.fields[i];
-        if (hac_kind_is_text(field->type.kind) || field->type.kind == HAC_KIND_NONE || field->in_path) {
-            c->value_types[i] = field->type;
+        c->values[i] = *field;
+        if (hac_kind_is_text(field->type.kind) || field->type.kind == HAC_KIND_NONE || field->in_path)
             continue;
-        }
-        c->value_types[i] = field->inferred && field->type.kind == HAC_KIND_DECIMAL
-                                ? (hac_value_type){HAC_KIND_DECIMAL, HAC_DECIMAL_DIGITS_MAX, KEY_SCALE}
-                                : field->type;
+        c->values[i].part = HAC_LIST_VALUE;
+        if (field->inferred && field->type.kind == HAC_KIND_DECIMAL)
+            c->values[i].type = (hac_value_type){HAC_KIND_DECIMAL, HAC_DECIMAL_DIGITS_MAX, KEY_SCALE};
         field->type = (hac_value_type){HAC_KIND_STRING, 0, 0};
         field->inferred = false;
     }

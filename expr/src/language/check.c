@@ -128,24 +128,13 @@ static hac_node *check_in_scope(hac_checker *c, hac_node *column)
     return hac_check(&inner, column);
 }
 
-/* The cast of a column that is read as a string to the type of its values, without the blanks around it, as
- * the source reads such values. */
+/* The value of a column that is read as a string: the source reads the field twice. */
 static hac_node *value_of(hac_checker *c, hac_node *column)
 {
-    hac_value_type type = c->value_types[column->column];
-    if (c->schema->fields[column->column].type.kind == type.kind)
+    const hac_field *value = &c->values[column->column];
+    if (c->schema->fields[column->column].type.kind == value->type.kind)
         return column; /* text, or in the name of a folder */
-    hac_node *text = hac_node_call(c->parser, "trim", column->at, 1, &column);
-    hac_node *node = text != NULL ? hac_node_call(c->parser, "cast", column->at, 1, &text) : NULL;
-    if (node == NULL)
-        return NULL;
-    text->source = column->source;
-    node->kind = HAC_NODE_CAST;
-    node->source = column->source;
-    node->type = type;
-    hac_checker plain = *c;
-    plain.value_types = NULL;
-    return hac_check(&plain, node);
+    return hac_part_column(c, column, value, value->name);
 }
 
 static hac_node *check_column(hac_checker *c, hac_node *node)
@@ -168,7 +157,7 @@ static hac_node *check_column(hac_checker *c, hac_node *node)
                         "bytes, or a type that is not known (`hacctl parquet inspect` says which); name "
                         "others",
                         c->schema->fields[node->column].name, HAC_DESCRIBED_NESTED_NAME_MAX);
-        return c->value_types != NULL ? value_of(c, node) : node;
+        return c->values != NULL ? value_of(c, node) : node;
     }
     return output != NULL ? check_output(c, output) : no_column(c, node);
 }

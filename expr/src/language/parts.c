@@ -178,11 +178,10 @@ static const char *part_name(hac_checker *c, const hac_node *call, const hac_fie
     return ret;
 }
 
-static hac_node *part_node(hac_checker *c, const hac_node *call, const hac_field *part)
+hac_node *hac_part_column(hac_checker *c, const hac_node *at, const hac_field *part, const char *name)
 {
-    int index = add_part(c, call, part);
-    const char *name = index < 0 ? NULL : part_name(c, call, part);
-    hac_node *node = name == NULL ? NULL : hac_node_new(c->parser, HAC_NODE_COLUMN, call->source, call->at);
+    int index = name == NULL ? -1 : add_part(c, at, part);
+    hac_node *node = index < 0 ? NULL : hac_node_new(c->parser, HAC_NODE_COLUMN, at->source, at->at);
     if (node == NULL)
         return NULL;
     node->name = name; /* n_name stays 0: no text refers to a column by it */
@@ -225,5 +224,5 @@ hac_node *hac_part_of(hac_checker *c, const hac_node *call)
     strcpy(of.name, field->name);
     if (takes_two && !take_argument(c, call, field->nested, &of))
         return NULL;
-    return part_node(c, call, &of);
+    return hac_part_column(c, call, &of, part_name(c, call, &of));
 }

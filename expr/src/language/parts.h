@@ -13,4 +13,8 @@ bool hac_part_is_named(const char *name);
  * column with lists, and other functions may have the name; or, with parser->status, the call is wrong. */
 hac_node *hac_part_of(hac_checker *checker, const hac_node *call);
 
+/* The column `name` for a part, which is added to those that the query reads. NULL: parser->status has the
+ * failure. */
+hac_node *hac_part_column(hac_checker *checker, const hac_node *at, const hac_field *part, const char *name);
+
 #endif

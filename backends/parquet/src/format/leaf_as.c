@@ -30,7 +30,7 @@ bool hac_parquet_leaf_as(const hac_parquet_leaf *leaf, hac_value_type type, hac_
                          const char *argument, hac_parquet_leaf *ret)
 {
     hac_parquet_leaf as = *leaf;
-    if (leaf->type.kind == HAC_KIND_NONE || part >= HAC_LIST_PART_END)
+    if (leaf->type.kind == HAC_KIND_NONE || part >= HAC_LIST_VALUE)
         return false;
     if (part != HAC_LIST_WHOLE && !leaf->only_nulls) {
         if (leaf->nested.kind == HAC_NESTED_NONE || !take_part(&as, type, part))

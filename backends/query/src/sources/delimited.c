@@ -293,6 +293,23 @@ static bool raw_fields(const hac_source *source, hac_source_column *column, cons
     return empty;
 }
 
+/* The column before `column` that reads the same field as text; NULL: there is none. */
+static const hac_source_column *text_of(const hac_source *source, const hac_source_column *column)
+{
+    for (const hac_source_column *c = source->columns; c != column && column->part == HAC_LIST_VALUE; c++)
+        if (c->place == column->place && c->repr == HAC_REPR_STRING)
+            return c;
+    return NULL;
+}
+
+/* A field is unquoted in place, and so only once. */
+static void copy_column(const hac_source *source, const hac_source_column *from, hac_source_column *to)
+{
+    memcpy(to->refs, from->refs, source->rows * sizeof *to->refs);
+    memcpy(to->states, from->states, source->rows);
+    to->marked = from->marked;
+}
+
 static void csv_column(const hac_source *source, hac_source_column *column, const hac_records_view *view,
                        const uint32_t *ordinals)
 {
@@ -376,8 +393,11 @@ static hac_status next_delimited(hac_source *source, hac_error *err)
         return status;
     choose_records(source, &view, ordinals);
     for (size_t i = 0; i < source->n_columns; i++) {
+        const hac_source_column *text = text_of(source, &source->columns[i]);
         source->columns[i].bytes = view.data;
-        if (source->query->source.format == HAC_INPUT_TSV)
+        if (text != NULL)
+            copy_column(source, text, &source->columns[i]);
+        else if (source->query->source.format == HAC_INPUT_TSV)
             tsv_column(source, &source->columns[i], &view, ordinals);
         else
             csv_column(source, &source->columns[i], &view, ordinals);
