@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -293,6 +294,21 @@ static hac_status ask_either(asking *a, hac_error *err)
     return ask_for_rows(a, err);
 }
 
+/* Takes rank 0's day for times of syslog, which have no year: midnight may pass between two ranks. */
+static hac_status share_today(hac_mpi *mpi, hac_query_options *options, hac_error *err)
+{
+    hac_autofree uint64_t *days = calloc(hac_mpi_size(mpi), sizeof *days);
+    if (options->input_format != HAC_INPUT_SYSLOG)
+        return HAC_OK;
+    hac_status status = hac_mpi_agree(mpi, days == NULL ? hac_fail_no_memory(err) : HAC_OK, err);
+    if (status != HAC_OK)
+        return status;
+    days[hac_mpi_rank(mpi)] = (uint64_t)time(NULL) / 86400;
+    status = hac_mpi_share_numbers(mpi, days, err);
+    options->input_options.today = days[0];
+    return status;
+}
+
 hac_status hac_mpi_query_input(hac_mpi *mpi, hac_client *client, const hac_mpi_input *input,
                                const hac_query_options *options,
                                void (*say)(void *context, const char *remark), void *context,
@@ -307,7 +323,9 @@ hac_status hac_mpi_query_input(hac_mpi *mpi, hac_client *client, const hac_mpi_i
     own.find = 0;            /* a rank sees only its part of the input */
     own.path_columns = NULL; /* ranks read parts of files, which have no names */
     a.options = &own;
-    status = hac_mpi_divide(mpi, client, input, &a.part, err);
+    status = share_today(mpi, &own, err);
+    if (status == HAC_OK)
+        status = hac_mpi_divide(mpi, client, input, &a.part, err);
     if (status == HAC_OK)
         status = ask_either(&a, err);
     if (status == HAC_OK)

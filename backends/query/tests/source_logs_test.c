@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of clf, logfmt and syslog. */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -70,6 +71,33 @@ static void test_syslog(void **state)
           "<4:ID47>|<22:[x@1 a=\"\\\"]\" b=\"c\"][y]>|<3:msg>|\n");
 }
 
+/* Years of times without one, in whatever year the test runs: the day after `today` is the last one. Days
+ * from `date -u -d 2024-02-28 +%s`. */
+static void test_syslog_years(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t today;
+        const char *line;
+        int64_t day;
+    } cases[] = {
+        {19781, "Feb 29 00:00:00 h x", 19782}, /* 2024 */
+        {19780, "Feb 29 00:00:00 h x", 18321}, /* 2020 */
+        {19781, "Mar  1 00:00:00 h x", 19417}, /* 2023 */
+        {19722, "Jan  1 00:00:00 h x", 19723}, /* 2024, on the last day of 2023 */
+        {19722, "Jan  2 00:00:00 h x", 19359}, /* 2023 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char wanted[32];
+        test_query q;
+        test_query_make(&q, HAC_INPUT_SYSLOG, false, "a:timestamp");
+        q.positions[0] = 0;
+        q.query.source.options.today = cases[i].today;
+        snprintf(wanted, sizeof wanted, "%lld|\n", (long long)cases[i].day * 86400000000);
+        test_check_chunks(&q.query, cases[i].line, strlen(cases[i].line), wanted);
+    }
+}
+
 static void test_logfmt(void **state)
 {
     (void)state;
@@ -131,8 +159,8 @@ static void test_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clf),    cmocka_unit_test(test_vhost),  cmocka_unit_test(test_syslog),
-        cmocka_unit_test(test_logfmt), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_clf),          cmocka_unit_test(test_vhost),  cmocka_unit_test(test_syslog),
+        cmocka_unit_test(test_syslog_years), cmocka_unit_test(test_logfmt), cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

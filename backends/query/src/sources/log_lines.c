@@ -308,7 +308,7 @@ static int64_t year_of(int month, int day, int64_t now)
 {
     int64_t year, again;
     unsigned m, d;
-    hac_civil_from_days(now, &year, &m, &d);
+    hac_civil_from_days(now + 1, &year, &m, &d); /* tomorrow may be in the next year */
     for (int tries = 0; tries < 9; tries++, year--) {
         int64_t days = hac_days_from_civil(year, (unsigned)month, (unsigned)day);
         hac_civil_from_days(days, &again, &m, &d);
@@ -385,7 +385,8 @@ static hac_status open_log(hac_source *source, hac_error *err)
         if (source->columns[i].place >= fields)
             return hac_fail(err, HAC_INVALID, "there is no column '%s': the format has %zu fields",
                             source->columns[i].name, fields);
-    s->now = (int64_t)time(NULL) / 86400;
+    const uint64_t today = source->query->source.options.today;
+    s->now = today != 0 ? (int64_t)today : (int64_t)time(NULL) / 86400;
     s->texts = malloc(HAC_BATCH_ROWS * ROW_TEXT);
     if (s->texts == NULL)
         return hac_fail_no_memory(err);
