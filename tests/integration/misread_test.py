@@ -878,6 +878,15 @@ class Forms(SharedMachineTest):
         Path(self.m.path("t.logfmt")).write_text("took=1,5 at=31.12.2024\ntook=2,25 at=01.01.2025\n")
         self.assertEqual(self.m.good("-q", "query", "t.logfmt", "--select", "sum(took) as s, max(at) as m"), b"s,m\n3.75,2025-01-01\n")
 
+    def test_several_files(self):
+        """One form for all files: the second one shows it; a file of another form is an error."""
+        texts = ["n;d\n7;01/02/2024\n", "n;d\n12,5;31/12/2024\n", "n;d\n0.5;31/12/2024\n"]
+        for i, text in enumerate(texts):
+            Path(self.m.path(f"t{i}.csv")).write_text(text)
+        self.assertEqual(self.m.good("-q", "query", "t1.csv", "t0.csv", "--select", "sum(n) as s"), b"s\n19.5\n")
+        self.assertEqual(self.m.good("-q", "query", "t0.csv", "t1.csv", "--select", "sum(n) as s"), b"s\n19.5\n")
+        self.m.bad(1, "query", "t1.csv", "t2.csv", "--select", "sum(n)", says="t2.csv: line 2, column n: '0.5' is not a number")
+
     def test_commas_as_delimiters(self):
         """A decimal comma is not taken for the delimiter of fields."""
         Path(self.m.path("t.csv")).write_text("1,5;2,25\n3,5;4,75\n")
