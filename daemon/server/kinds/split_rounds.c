@@ -8,11 +8,14 @@
 #include "base/query_layout.h"
 #include "jobs/plan_buffers.h"
 
-#define ROUND_BYTES (UINT64_C(16) << 20) /* splits of this size in total are enough for a round, */
-#define ROUND_LARGE 2                    /* or this many of any size, as more of them may wait meanwhile */
+/* A round takes waiting splits until it has ROUND_LARGE splits and, with the next one, would have more than
+ * ROUND_BYTES. */
+#define ROUND_BYTES (UINT64_C(16) << 20)
+#define ROUND_LARGE 2
 
-#define CARRY_ALL 4 /* multiples of a carry: two of it, partials, and the result */
-/* the size of clients' splits when memory is short: 1 MiB and a bit */
+/* A merge needs memory for four times the carry: the old one, the new one, the partials and the result. */
+#define CARRY_ALL 4
+/* The size of clients' splits when memory is short: a little over 1 MiB. */
 #define SPLIT_MIN (UINT64_C(17) << 16)
 
 static uint64_t bytes_of(const hac_pool_buffer *buffer)
@@ -20,8 +23,8 @@ static uint64_t bytes_of(const hac_pool_buffer *buffer)
     return buffer != NULL ? buffer->bytes : 0;
 }
 
-/* Bytes that partials, carry, groups and result may take together: what the splits leave of the job's limit,
- * or of what its user may have. */
+/* Bytes that partials, carry, groups and result may take together: the job's limit, or the user's memory,
+ * minus the splits. */
 uint64_t hac_split_rounds_memory(const hacd_job *job, hac_stream_memory_step step)
 {
     const hacd_splits *s = job->kind_state;
@@ -32,7 +35,7 @@ uint64_t hac_split_rounds_memory(const hacd_job *job, hac_stream_memory_step ste
     return job->memory_limit != 0 && own < capacity ? own : capacity | 1;
 }
 
-/* Bytes of the splits that may exist at once: five (client-lib), as large as the largest so far. */
+/* Maximum bytes of the splits that exist at a time: libhac has five, each as large as the largest so far. */
 uint64_t hac_split_rounds_splits_bytes(const hacd_splits *s)
 {
     uint64_t largest = SPLIT_MIN;
@@ -171,7 +174,8 @@ static hac_status start(hacd_job *job, hac_round_stage stage, hac_error *err)
     return hac_query_run_set_data(job, err);
 }
 
-/* A query that gives rows of each split as it comes cannot have what needs all rows. */
+/* Fails for output that needs all rows before the first one is written: a query without aggregation returns
+ * the rows of each split when the split has been read. */
 hac_status hac_split_rounds_check_rows(const hacd_splits *s, hac_error *err)
 {
     const char *why = s->ordered                        ? "in an order"
@@ -196,7 +200,8 @@ static hac_status fit_rows(hacd_job *job, uint64_t max, hac_error *err)
     return hac_round_fit(spec, &s->memory, err);
 }
 
-/* Rows take as much memory as their splits, so several splits may be too much. */
+/* Plans a round for rows. If the rows of several splits do not fit into memory, the round takes fewer
+ * splits. */
 static hac_status plan_rows(hacd_job *job, hac_error *err)
 {
     const hacd_splits *s = job->kind_state;

@@ -5,14 +5,17 @@
 
 #include "base/clock.h"
 
-#define QUANTUM_SECONDS    2e-3 /* how far a user may be ahead before another user's small tasks go first */
-#define QUEUED_SECONDS_MAX 1e-3 /* of work that may be queued while others wait */
-/* A running task keeps a user who waits from the device for that long; less if the user's task is short. Then
- * both run at the same time. */
+/* A waiting user goes first if the virtual time of the others is ahead by more than this. */
+#define QUANTUM_SECONDS 2e-3
+/* While other users wait, at most this much work is queued on an executor. */
+#define QUEUED_SECONDS_MAX 1e-3
+/* A running task keeps a waiting user from the device for WAIT_NS, or for SHORT_WAIT_NS if the waiting user's
+ * task takes at most SHORT_SECONDS. After that, both tasks run at the same time. */
 #define WAIT_NS       UINT64_C(200000000)
 #define SHORT_WAIT_NS UINT64_C(10000000)
 #define SHORT_SECONDS 25e-3
-#define BESIDE_MAX    3 /* other users beside whose tasks one that is not short may run */
+/* A task that is not short runs beside tasks of at most this many other users. */
+#define BESIDE_MAX 3
 
 _Static_assert(HAC_DEVICES_MAX <= HAC_USER_DEVICES_MAX, "a bit and a time for each device");
 
@@ -64,9 +67,11 @@ double hac_fair_share_backlog(const hac_executors *executors, uint32_t device, c
     return seconds;
 }
 
-/* When a running task of `other` no longer keeps the user from the device. Brief tasks that were let in
- * before the user's turn do not make a user with longer ones wait anew, or a stream of them would do so for
- * ever. */
+/* The time until which the running task of `other` keeps the user from the device. The wait is counted from
+ * the start of the task or from the start of the user's wait, whichever is later. If others were already let
+ * in beside the task, the wait is counted from the start of the task. A short task that overtook the user
+ * does not restart the wait of a user with longer tasks; otherwise a stream of short tasks could keep this
+ * user waiting for ever. */
 static uint64_t held_until(const hac_executor *other, const hac_user *user, bool is_short)
 {
     uint64_t waits_since =
@@ -77,9 +82,13 @@ static uint64_t held_until(const hac_executor *other, const hac_user *user, bool
     return since + (is_short ? SHORT_WAIT_NS : WAIT_NS);
 }
 
-/* When the user may have the device: 0 if nobody else works there, or only the last task of another user is
- * left, which was queued after others and began while the user was already waiting; UINT64_MAX: when a task
- * has ended. Any other time: the user's tasks run beside those of others then. */
+/* The time from which the user may use the device:
+ *
+ *     0             now: nobody else works there. One task of another user is ignored if it is that user's
+ *                   last task there, was queued, and began while this user was already waiting.
+ *     UINT64_MAX    not before a task has ended
+ *     other         from this time on, the user's tasks run at the same time as those of others
+ */
 static uint64_t free_at(const hac_executors *executors, const hac_user *user, uint32_t device, bool is_short)
 {
     unsigned queued = 0, beside = 0;
@@ -102,7 +111,7 @@ static uint64_t free_at(const hac_executors *executors, const hac_user *user, ui
     return at;
 }
 
-/* Whether somebody with less virtual time waits for the device. */
+/* Whether another user waits for the device whose virtual time is smaller by more than QUANTUM_SECONDS. */
 static bool is_overtaken(const hac_user *user, uint32_t device)
 {
     const hac_user *other = NULL;
@@ -131,7 +140,8 @@ void hac_fair_share_wait(hac_user *user, uint32_t device)
     user->waits |= bit;
 }
 
-/* Marks tasks that others have running there: they take longer than they would alone. */
+/* Marks the running tasks of other users on this device as overlapped: they take longer than they would
+ * alone. */
 static void overlap(const hac_executors *executors, const hac_executor *executor)
 {
     hac_executor *other = NULL;
@@ -152,7 +162,7 @@ bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double
     bool may = in_time && ((at > 0 && is_short) || !overtakes);
     if (may && executor->n_in_flight > 0 && somebody_waits(user, device) &&
         executor->in_flight_seconds + predicted > QUEUED_SECONDS_MAX)
-        return false; /* its turn goes on when its tasks there have ended */
+        return false; /* the user keeps the turn, and queues more when the tasks there have ended */
     if (may) {
         user->waits &= ~bit;
         executor->goes_beside = at > 0;
@@ -162,10 +172,11 @@ bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double
         return true;
     }
     if (executor->n_in_flight > 0)
-        return false;        /* it works there now, so it does not wait */
+        return false;        /* the user works there, so the user does not wait */
     executor->used_ns = now; /* the executor is wanted: it must not be ended as idle */
     hac_fair_share_wait(user, device);
-    if (at > now && at != UINT64_MAX) /* else a task's end changes something, and no time that passes */
+    /* otherwise the answer changes when a task ends, not as time passes */
+    if (at > now && at != UINT64_MAX)
         hac_executors_ask_again(executors, at);
     return false;
 }

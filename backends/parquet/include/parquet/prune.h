@@ -32,18 +32,18 @@ HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t g
                                           hac_parquet_ranges *ret, hac_parquet_pruned *pruned,
                                           hac_error *err);
 /*
- * Finds a value that, by the statistics of row groups [first, end), at least `rows` values of the leaf are
- * not behind: not above it, or with `descending` not below it. So of the row groups' rows in that order, none
- * behind the value is among the first `rows`. A string is (*ret_bytes)[low … low + high), which is a part of
- * the footer. False: the statistics do not tell.
+ * Finds a bound for `order by leaf limit rows`: a value v such that, by the statistics of the row groups
+ * [first, end), at least `rows` values of the leaf are ≤ v (≥ v with `descending`). So no row whose value is
+ * > v (< v) is among the first `rows` rows in that order. A string is (*ret_bytes)[low … low + high), in the
+ * footer. False: the statistics give no bound.
  */
 bool hac_parquet_rank(const hac_parquet_file *file, size_t leaf, size_t first, size_t end, uint64_t rows,
                       bool descending, hac_constant *ret, const uint8_t **ret_bytes);
 
-/* What statistics say of a leaf's values in a row group. */
+/* Facts about the values of a leaf in a row group, from the statistics in the footer. */
 typedef struct hac_parquet_answer {
     uint64_t nulls;
-    bool any; /* some value is not null: its bounds are there, as far as they were asked for */
+    bool any; /* some value is not null; min and max are set as far as they were asked for */
     hac_constant min, max;
     const uint8_t *min_bytes, *max_bytes; /* of strings, in the footer */
 } hac_parquet_answer;
@@ -51,8 +51,8 @@ typedef struct hac_parquet_answer {
 /* What is asked for in addition to the number of nulls. */
 enum { HAC_PARQUET_ASK_MIN = 1, HAC_PARQUET_ASK_MAX = 2 };
 
-/* False: they do not tell, or may be wrong by a little: bounds that were shortened or are deprecated, floats
- * that may include NaNs or a zero of the other sign. */
+/* False: the statistics are missing, or not exact: shortened or deprecated bounds, and bounds of floats,
+ * which may hide NaNs or a zero of the other sign. */
 bool hac_parquet_answers(const hac_parquet_file *file, size_t group, size_t leaf, unsigned asked,
                          hac_parquet_answer *ret);
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the delimiter of csv, and whether the first line of csv or tsv names the columns, from the first
- * HAC_DETECT_BYTES of an input. What is found depends on these bytes alone.
+ * Finds the delimiter of csv, and whether the first line of csv or tsv names the columns. Both depend only on
+ * the first HAC_DETECT_BYTES of the input.
  *
- * The delimiter is the comma, if all records have as many of them outside of quotes, and at least one, unless
- * another one of ; TAB | is possible and all commas are then in numbers (1,5;2,5). Else
- * it is the one of ; TAB | of which that is true, and of several the one with the most. Else it is the space,
- * if that is true of it, there are three records or more, and a column has numbers, times or bools. Else it
- * is the comma.
+ * A character is a *possible* delimiter if it occurs outside quotes, and equally often in every record. The
+ * delimiter is the first of these that applies:
  *
- * A column is typed if all its values but the first are numbers, times or bools, in any form. There is no
- * header if a
- * value of the first record is of its column's type, and no value is of another one. Successive years are an
- * exception: they are names. Without a typed column, the first record is the header.
+ *     1. the comma, if it is possible; but not if one of ; TAB | is possible too and, with that delimiter,
+ *        every comma is inside a number (1,5;2,5)
+ *     2. the possible one of ; TAB |; of several, the one that occurs most often
+ *     3. the space, if it is possible, there are at least three records, and a column has numbers, times or
+ *        bools
+ *     4. the comma
+ *
+ * A column is *typed* if all its values after the first record are numbers, times or bools, in any form. The
+ * first record is data, and there is no header, if at least one of its values has the type of its column and
+ * no value of a typed column has another type. Otherwise, or if no column is typed, the first record is the
+ * header. Exception: successive years in the first record are names.
  */
 #ifndef QUERY_DETECT_H
 #define QUERY_DETECT_H

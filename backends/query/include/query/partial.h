@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partials: the result of aggregating one chunk, or several that follow each other, as bytes in the chunk's
- * region. A thread adds the next chunk's rows to the partial that it is writing while groups repeat: then
- * groups are written, and merged, once for many chunks. The partial may go on in the regions of its other
- * chunks, which hold none.
+ * A partial is the result of aggregating one chunk, or several consecutive chunks. It is stored in the
+ * chunk's region of the buffer of partials.
+ *
+ * While the next chunk has mostly the same groups, a thread adds its rows to the partial that it is writing,
+ * so that these groups are written and merged once for many chunks. Such a partial begins in the region of
+ * its first chunk and may continue in the regions of its other chunks, which have no partials of their own.
+ *
+ * Format:
  *
  *     header
- *     windows      rows in input order, up to HAC_PARTIAL_WINDOW each, sorted stably by partition
+ *     windows      rows that are not aggregated, in input order; each window has up to HAC_PARTIAL_WINDOW
+ *                  rows, sorted stably by partition
  *     groups       records (expr/group_layout.h), ordered by partition, in a partition in first-seen order
- *     starts       one uint32_t a partition and one more: the index of its first group
+ *     starts       for each partition the index of its first group, and one more: uint32_t
  *     strings      what the records point to: characters, and distinct values with their counts
- *     sums         units of the records' windows, and digits beside them in the order of their keys, whose
- *                  groups are indices of records
+ *     sums         for exact sums (exact_sums.h): the unit of each accumulator; then, in the order of their
+ *                  keys, the digits that records have no space for, with the index of the record
  *
- * The first rows of a chunk are aggregated. When many rows begin new groups, a table does not pay: all rows
- * that follow go into windows unaggregated, and the merge adds them up in row order. What this decides about
- * the order of rows depends on counts of the data alone, never on hashes, memory or time:
+ * A chunk's rows are aggregated at first. From some row on they may go into windows instead, and the merge
+ * then aggregates them in row order. The rule (hac_partial_stops), for the rows that pass the filter and
+ * belong to the current pass:
  *
- *     Rows that count (after filter and pass) are examined in runs of `probe` rows. After each run but the
- *     first, all following rows go into windows if the chunk has more than `max_groups` groups, where each
- *     group that the run began counts `new_weight` times more.
+ *     After each `probe` rows, except the first `probe`:
+ *         fresh  = groups that began in the last `probe` rows
+ *         groups = all groups of the partial so far
+ *         all following rows go into windows if  groups + new_weight × fresh > max_groups
  *
- * That many groups no longer fit a near cache, and many new ones predict that there will be that many. With
- * fixed rows (hac_group_layout.fixed) and evenly distributed keys, a chunk's rows are all aggregated or
- * almost none are. Rows of other layouts cost more in windows, above all because strings are copied; they get
- * longer runs and more groups.
+ * The reason: more than `max_groups` groups do not fit into a core's cache, where aggregating early gains
+ * nothing, and many fresh groups predict that there will be so many. The rule uses only counts of the data,
+ * never hashes, memory or time, so every machine makes the same decision. With fixed rows
+ * (hac_group_layout.fixed) and evenly distributed keys, all rows of a chunk are aggregated, or almost none
+ * are. Rows of other layouts cost more in windows, mainly because strings are copied, so for them `probe` and
+ * `max_groups` are larger.
  */
 #ifndef QUERY_PARTIAL_H
 #define QUERY_PARTIAL_H
@@ -45,26 +53,25 @@ static inline hac_partial_rule hac_partial_rule_of(const hac_group_layout *layou
     return (hac_partial_rule){.probe = 16384, .new_weight = 2, .max_groups = 57344};
 }
 
-/* The rule after `rows` rows (whole runs), when there are `groups` groups, `fresh` of them from the last run.
- * True: the following rows go into windows. */
+/* The rule above, after `rows` rows, a multiple of `probe`. True: the following rows go into windows. */
 static inline bool hac_partial_stops(hac_partial_rule rule, uint64_t rows, uint64_t fresh, uint64_t groups)
 {
     return rows > rule.probe && groups + fresh * rule.new_weight > rule.max_groups;
 }
 
-/* A carry (base/query_layout.h) is a partial that has only groups. Its chunk number is this bit with the
- * carry's generation. */
+/* A carry (base/query_layout.h) is a partial without windows. Its chunk number is this bit plus the carry's
+ * generation. */
 #define HAC_PARTIAL_CARRY (UINT64_C(1) << 63)
 
 #define HAC_PARTIAL_MAGIC UINT64_C(0x3154524150434148) /* "HACPART1" */
 
 /* Offsets count from the header and are multiples of 8. */
 typedef struct hac_partial_header {
-    uint64_t magic;      /* written last: a region without it holds no partial */
+    uint64_t magic;      /* written last: without it, the region has no partial */
     uint64_t bytes;      /* of the partial */
     uint64_t seed;       /* of the hash */
-    uint64_t chunk;      /* number of the first one among all chunks */
-    uint64_t chunks;     /* whose rows are in it */
+    uint64_t chunk;      /* number of its first chunk, among all chunks */
+    uint64_t chunks;     /* number of its chunks */
     uint32_t partitions; /* the options' number or a multiple of it */
     uint32_t pass, passes;
     uint32_t stride;        /* bytes of a record */
@@ -112,8 +119,8 @@ void hac_partial_begin(hac_partial_writer *writer, uint64_t chunk, uint8_t *regi
 
 /*
  * Adds the next chunk to the partial: its rows come next, and its region of `bytes` lies after the others.
- * False: it is not added and needs a partial of its own, since one table might have too many groups, or hold
- * many values. Whether rows are in one partial or in two does not change the result.
+ * False: the chunk needs a partial of its own, because one table might get too many groups or values. Whether
+ * rows are in one partial or in two does not change the result.
  */
 bool hac_partial_extend(hac_partial_writer *writer, uint64_t bytes);
 
@@ -138,15 +145,16 @@ bool hac_partial_takes_plain(const hac_partial_writer *writer);
 HAC_MUST_USE hac_status hac_partial_add_plain(hac_partial_writer *writer, const uint8_t *const *values,
                                               size_t rows, hac_error *err);
 
-/* Ends the partial. *ret_needed is the size that a region has to have for it: the largest of one chunk's
- * partial, as far as this one shows it. If the regions are too small for the partial, *ret_needed is above
- * the mean of their sizes, and they hold none. *ret_groups: groups, plus rows that went into windows. */
+/* Ends the partial. *ret_needed is the size that each region needs for it, as far as this partial shows. If
+ * the regions are too small, *ret_needed is larger than their mean size, and no partial is written.
+ * *ret_groups is the number of groups and of rows in windows. */
 HAC_MUST_USE hac_status hac_partial_end(hac_partial_writer *writer, uint64_t *ret_needed,
                                         uint64_t *ret_groups, hac_error *err);
 
 /* ---- reading ---- */
 
-/* How many chunks the partial says it has, at most `max`; 1 if it is none. `partial` has `capacity` bytes. */
+/* The number of chunks in the header, at most `max`; 1 if there is no partial. `partial` has `capacity`
+ * bytes. */
 uint64_t hac_partial_chunks(const uint8_t *partial, uint64_t capacity, uint64_t max);
 
 /* Checks the header against the query's layout and options and copies it to *ret; the rest is checked while

@@ -146,15 +146,16 @@ uint64_t *hac_source_numbers(hac_source *source);
  * hac_source_begin. */
 void hac_source_want(hac_source *source, const uint64_t *numbers, size_t n);
 
-/* Lets the source leave out rows for which it knows these results (row groups of a Parquet file, by their
- * statistics): wants[i] for column i of the query, HAC_WANTS_… bits (expr/query_facts.h). Call it before the
- * first batch. HAC_NO_MEMORY. */
+/* Lets the source leave out row groups of a Parquet file whose statistics hold all that the query wants of
+ * them: wants[i] for column i of the query, HAC_WANTS_… bits (expr/query_facts.h). *Statistics rows* stand
+ * for the rows that are left out (hac_source_next_answer). Call it before the first batch. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_source_answer(hac_source *source, const uint8_t *wants, hac_error *err);
 /* Whether the source leaves out the rows of this row group, after hac_source_answer. */
 bool hac_source_is_answered(const hac_source *source, size_t group);
-/* After the last batch of a chunk: the results of the next rows that were left out. *ret has two rows, with
- * the smallest and the largest value of each column that is wanted, or null if there is none. *ret_rows is
- * the number of rows, ret_nulls[i] the number of nulls of column i. HAC_NOT_FOUND: there are no more. */
+/* Call it after the last batch of a chunk, for each row group that was left out. *ret gets two statistics
+ * rows: the minimum and the maximum of each wanted column, or null if the column has no values. *ret_rows is
+ * the number of rows of the row group, ret_nulls[i] the number of nulls in column i. HAC_NOT_FOUND: there are
+ * no more. */
 HAC_MUST_USE hac_status hac_source_next_answer(hac_source *source, hac_batch *ret, uint64_t *ret_rows,
                                                uint64_t *ret_nulls);
 

@@ -12,8 +12,8 @@ typedef struct hac_chunk_rows {
     hac_source *source;
     hac_machine_c *filter, *rows;
     hac_column *columns;
-    bool answers;  /* hac_chunk_rows_answer may have some */
-    bool numbered; /* set by the caller: behind the outputs, columns[] has the rows' hac_source_numbers */
+    bool answers;  /* hac_chunk_rows_answer may return statistics rows */
+    bool numbered; /* set by the caller: columns[] has the hac_source_numbers of the rows after the outputs */
     uint64_t read, kept;
     hac_stage preprocess, map;
     uint64_t since;                       /* when the map of the last batch began; 0: no map is running */
@@ -28,16 +28,17 @@ void hac_chunk_rows_clear(hac_chunk_rows *rows);
  * …"). */
 HAC_MUST_USE hac_status hac_chunk_rows_next(hac_chunk_rows *rows, size_t *ret_n, hac_error *err);
 
-/* Takes all rows of the source's chunk at once and returns how many they are, if all that the query wants of
- * them is their number. False: read them. */
+/* Skips all rows of the source's chunk and returns their number, if the query only counts them. False: they
+ * must be read. */
 bool hac_chunk_rows_all(hac_chunk_rows *rows, uint64_t *ret_n);
 
-/* Lets the source leave out rows of which it knows what the query wants (hac_source_answer). The caller then
- * takes these answers after the last rows of each chunk. Call it before the first rows. */
+/* Lets the source leave out rows and return statistics rows instead (hac_source_answer). After the last rows
+ * of each chunk, the caller must take them with hac_chunk_rows_answer. Call it before the first rows. */
 HAC_MUST_USE hac_status hac_chunk_rows_let_answer(hac_chunk_rows *rows, hac_error *err);
-/* An answer: HAC_ANSWER_ROWS rows in rows->columns, with the smallest and the largest values of rows that
- * were left out. *ret_rows and ret_nulls (for each output) are what the numbers of rows and of nulls then
- * lack, modulo 2^64. HAC_NOT_FOUND: there are no more. */
+/* The next statistics rows: HAC_ANSWER_ROWS rows in rows->columns, with the minima and maxima of rows that
+ * were left out. The caller aggregates them like other rows, and then adds *ret_rows to the number of rows
+ * and ret_nulls[i] to the number of nulls of output i, modulo 2^64, to make the counts right. HAC_NOT_FOUND:
+ * there are no more. */
 #define HAC_ANSWER_ROWS 2
 HAC_MUST_USE hac_status hac_chunk_rows_answer(hac_chunk_rows *rows, uint64_t *ret_rows, uint64_t *ret_nulls);
 
@@ -49,9 +50,9 @@ void hac_chunk_rows_end(hac_chunk_rows *rows);
 /* Adds the counters of stages and buffers for a map that runs in C. */
 void hac_chunk_rows_count(const hac_chunk_rows *rows, hac_splice_counters *counters);
 
-/* Whether rows [first, end) of a table need no machine: there is no filter, and the outputs of query->rows
- * are columns of the table without nulls. Then values[] are the addresses of these rows, and they count as
- * read. */
+/* Whether the rows [first, end) of a table can be used in place: there is no filter, and the outputs of
+ * query->rows are columns of the table without nulls. Then values[] points to the values of these rows, and
+ * the rows count as read. */
 bool hac_chunk_rows_fixed(hac_chunk_rows *rows, const hac_query_task *task, uint64_t first, uint64_t end,
                           const uint8_t **values, size_t n_columns);
 

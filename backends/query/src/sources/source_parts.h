@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a source, which readers of formats share. A reader fills `rows` rows. Readers of text set
- * every column's refs into `bytes`, which text_values.c converts; other readers set values. */
+/* The internals of a source, which the readers of all formats share. A reader fills a batch of `rows` rows.
+ * Readers of text set the `refs` of every column, which point into `bytes`; text_values.c converts them to
+ * values. Other readers set the values. */
 #ifndef QUERY_SOURCE_PARTS_H
 #define QUERY_SOURCE_PARTS_H
 
@@ -35,8 +36,8 @@ typedef struct hac_source_format {
     hac_status (*begin)(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes, hac_error *err);
     /* Fills a batch of rows, which may be empty. HAC_NOT_FOUND: the chunk has no more rows. */
     hac_status (*next)(hac_source *source, hac_error *err);
-    /* Takes all rows that are left in the chunk, of which no column is read, and returns how many they are.
-     * NULL: only reading tells. */
+    /* Skips the remaining rows of the chunk, without reading a column, and returns their number. NULL: the
+     * rows must be read to be counted. */
     uint64_t (*take_rows)(hac_source *source);
     /* The number of the record that begins at `position`, counted from 1; 0: it cannot be determined. NULL:
      * records are lines. */
@@ -50,8 +51,8 @@ typedef struct hac_source_format {
     hac_status (*set_cut)(hac_source *source, const hac_source_cut *cut, hac_error *err);
     /* As hac_source_want. NULL: the format does not number rows. */
     void (*want)(hac_source *source, const uint64_t *numbers, size_t n);
-    /* As hac_source_answer, hac_source_is_answered, and hac_source_next_answer into the columns. NULL: the
-     * source has no answers. */
+    /* As hac_source_answer, hac_source_is_answered and hac_source_next_answer, which writes its two
+     * statistics rows into the columns. NULL: the format has no statistics. */
     hac_status (*answer)(hac_source *source, const uint8_t *wants, hac_error *err);
     bool (*is_answered)(const hac_source *source, size_t group);
     bool (*next_answer)(hac_source *source, uint64_t *ret_rows, uint64_t *ret_nulls);
@@ -81,7 +82,7 @@ struct hac_source {
     uint64_t late_at; /* position of the record in error */
 
     hac_records records; /* text; binary formats use its window only */
-    uint64_t data_start; /* text: behind the byte order mark and the header */
+    uint64_t data_start; /* text: after the byte order mark and the header */
     uint64_t next, end;  /* binary formats: bytes not read yet; table: rows */
     bool filtered;       /* hac_source_filtered */
     bool repeats;        /* several rows may have the same number, that of a row of the file */

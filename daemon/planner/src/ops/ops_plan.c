@@ -12,43 +12,48 @@
 #include "plan/price.h"
 #include "plan/simulate.h"
 
-/* Several devices must be faster than this share of the best single device's time, because models are not
- * exact. */
+/* A task is divided among devices only if their predicted time is below this fraction of the best single
+ * device's time, because models are not exact. */
 #define SET_GAIN 0.97
-/* A task that takes longer than this on one device is shared even where others keep the rest at work: how
- * fast devices are is known to some per cent, and to share it costs half a millisecond. */
-#define WHOLE_SECONDS   0.03
-#define EXPLORE_SECONDS 1e-3 /* a shorter task is not worth a piece for a device that is not known yet */
-#define FOLLOWS         0.05 /* of a task's time: as much later it may end where what it waits for is */
+/* A task that takes longer than this on one device is divided even if other tasks keep the other devices
+ * busy. A prediction may be wrong by some per cent, which for a task of this length is more than the half
+ * millisecond that dividing it costs. */
+#define WHOLE_SECONDS 0.03
+/* A shorter task is not worth a piece that measures an unmeasured device. */
+#define EXPLORE_SECONDS 1e-3
+/* A task may run on its predecessors' device even if it ends there later by this fraction of its time. */
+#define FOLLOWS 0.05
 
-/* Of the tasks on a task's level (level below), of which none waits for another one. */
+/* The other tasks on the level of a task (struct level): they are independent of the task. */
 typedef struct others {
-    double seconds; /* of those that come after it, each shared by a device set */
-    bool even;      /* each whole on one device, all of the level end as soon as if device sets shared them */
+    /* predicted time of the tasks of the level that are placed after this one, each divided among a set */
+    double seconds;
+    /* the level ends as early with each task whole on one device as with each task divided */
+    bool even;
 } others;
 
 typedef struct planning {
     const hac_machine *machine;
     const hac_ops_spec *spec;
     hac_plan *plan;
-    uint32_t eligible;                       /* machine devices */
-    uint32_t place[HAC_MACHINE_MAX_DEVICES]; /* of each in the plan */
-    double free_at[HAC_MACHINE_MAX_DEVICES]; /* when what was placed on it so far ends */
-    double *end;                             /* of each task */
-    others *others;                          /* of each task; of a lone device all zero */
-    uint32_t *where;                         /* of each task: the machine devices that it was placed on */
-    uint32_t behind;                         /* those of what the task that is placed now waits for */
+    uint32_t eligible;                       /* mask of machine devices that the graph may use */
+    uint32_t place[HAC_MACHINE_MAX_DEVICES]; /* machine device → index into plan->devices */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* when the tasks placed on the device so far end */
+    double *end;                             /* for each task: when it ends */
+    others *others;                          /* for each task; all zero if there is one device */
+    uint32_t *where;                         /* for each task: mask of the machine devices it is placed on */
+    uint32_t behind;                         /* mask of the predecessors' devices, for the current task */
 } planning;
 
 #define WHY_MAX 160
 
-/* Where a task goes: machine devices, and what is said of it. */
+/* The decision where a task runs. */
 typedef struct placement {
-    uint32_t mask;
-    double seconds;
-    uint32_t explored; /* further devices, which a piece measures */
+    uint32_t mask;     /* machine devices */
+    double seconds;    /* predicted */
+    uint32_t explored; /* more machine devices: each gets a piece that measures it */
     bool host_only;    /* is_host_only */
-    char why[WHY_MAX];
+    char why[WHY_MAX]; /* the reason, for people */
 } placement;
 
 /* ---- devices ---- */
@@ -68,8 +73,8 @@ static bool is_cpu(const planning *p, uint32_t device)
     return strcmp(p->machine->devices[device].kind, "cpu") == 0;
 }
 
-/* Whether a device that is no CPU would run its host codelet, too: there are no kernels of it, or none that
- * any device here could run. */
+/* Whether the task runs as a host codelet on every device, CPU or not: it has no kernels, or no device of
+ * this machine can run them. */
 static bool is_host_only(const planning *p, const hac_op_spec *op)
 {
     static const char *const names[] = {"op.tokenize", "op.index", "op.csr", "op.transpose", "op.while"};
@@ -83,7 +88,7 @@ static bool is_host_only(const planning *p, const hac_op_spec *op)
     return op->host || lacking;
 }
 
-/* The devices that can run it. */
+/* The devices that can run the task. */
 static uint32_t able_devices(const planning *p, const hac_op_spec *op)
 {
     uint32_t able = 0, cpus = 0;
@@ -110,7 +115,7 @@ static uint32_t devices_of_kind(const planning *p, uint32_t able, const char *ki
     return mask;
 }
 
-/* Of the able ones those of a kind, or of that name. */
+/* Those of the `able` devices that have this name, or are of this kind. */
 static uint32_t named_devices(const planning *p, uint32_t able, const char *name)
 {
     uint32_t mask = devices_of_kind(p, able, name);
@@ -141,8 +146,9 @@ static hac_status check_capability(const planning *p, const hac_op_spec *op, uin
 
 #define MODEL_NAME_MAX 96
 
-/* NULL: it is the codelet's. What other devices than CPUs do by a host codelet, of which they have kernels as
- * well, says nothing of the kernels. */
+/* The name of the task's performance model. NULL: the model has the codelet's name. Host codelets that run in
+ * the executor of a GPU or another accelerator get a model of their own (".host"), because their times would
+ * spoil the model of the kernels. */
 static const char *name_model(const planning *p, const hac_op_spec *op, const char *codelet,
                               char ret[MODEL_NAME_MAX])
 {
@@ -164,7 +170,7 @@ static double price(const planning *p, const hac_op_spec *op, uint32_t device, b
     return hac_price_task(p->machine, device, 0, &task, 1, together, source);
 }
 
-/* What a task takes on each device alone. */
+/* The predicted time of a task on each device alone. */
 typedef struct price_list {
     double seconds[HAC_MACHINE_MAX_DEVICES];
     hac_price_source source[HAC_MACHINE_MAX_DEVICES];
@@ -177,7 +183,7 @@ static void find_prices(const planning *p, const hac_op_spec *op, uint32_t mask,
             ret->seconds[d] = price(p, op, d, false, &ret->source[d]);
 }
 
-/* "cpu.0 1.20 ms, gpu.0 0.40 ms", up to a few of them. */
+/* Prints the first four prices: "cpu.0 1.20 ms, gpu.0 0.40 ms". */
 static void list_prices(const planning *p, const price_list *prices, uint32_t mask, char *ret,
                         size_t capacity)
 {
@@ -200,8 +206,9 @@ static double end_on(const planning *p, const price_list *prices, uint32_t devic
     return fmax(ready, p->free_at[device]) + prices->seconds[device];
 }
 
-/* The device that would end it first, after what is placed there already; or that of what it waits for, where
- * it can be sent ahead, if that would end it nearly as soon. */
+/* The device of `mask` on which the task would end first, given the tasks placed there already. If all
+ * predecessors run on one device, and the task would end there nearly as early, that device is returned: hacd
+ * can then queue the task before its predecessors have ended. */
 static uint32_t first_to_end(const planning *p, const price_list *prices, uint32_t mask, double ready)
 {
     uint32_t best = 0;
@@ -217,7 +224,7 @@ static uint32_t first_to_end(const planning *p, const price_list *prices, uint32
     return end_on(p, prices, before, ready) <= best_end + FOLLOWS * prices->seconds[before] ? before : best;
 }
 
-/* Of a group of devices that share cores the best: of a range that is cut. */
+/* The device set for a divided task. Of devices that share cores, only the best joins. */
 static void form_set(const planning *p, const hac_op_spec *op, uint32_t mask, hac_device_set *ret)
 {
     uint32_t index[HAC_MACHINE_MAX_DEVICES];
@@ -248,9 +255,10 @@ static uint32_t set_mask(const hac_device_set *set)
     return mask;
 }
 
-/* For a task whose range several devices could share: whether it goes to one of them all the same. The others
- * have as much to do with the rest of its level, so nothing is won by pieces of it, of which each costs hacd
- * a message and an answer. What is uneven then, those after it even out, which are shared. */
+/* Whether a task that could be divided should run whole on one device, *ret. This is better if the other
+ * tasks of the level keep the other devices busy meanwhile: dividing the task then gains nothing, and each
+ * piece costs hacd a request and a reply. If the devices do not end at the same time, later tasks of the
+ * level are divided and fill the gap. */
 static bool stays_whole(const planning *p, const hac_op_spec *op, const hac_device_set *set,
                         const price_list *prices, double ready, uint32_t *ret)
 {
@@ -271,7 +279,7 @@ static bool share_cores(const planning *p, uint32_t device, uint32_t mask)
     return false;
 }
 
-/* The devices whose speed at a long range is not known, and that do not take part in it. */
+/* The devices to explore: they were not measured at this task, and do not take part in it otherwise. */
 static uint32_t unknown_devices(const planning *p, const hac_op_spec *op, uint32_t mask,
                                 const price_list *prices, const placement *where)
 {
@@ -327,7 +335,7 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
 
 /* ---- rule and pin ---- */
 
-/* The processor type that the rule names, and in words why. */
+/* The kind of device that the rule names. *ret_why is the reason, for people. */
 static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, char *ret_why, size_t capacity)
 {
     uint64_t threshold = spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD;
@@ -339,7 +347,7 @@ static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, ch
     return kind;
 }
 
-/* That a device other than a CPU gets a host codelet: it explains the price. */
+/* Adds to the reason that a device other than a CPU runs the host codelet, which explains the price. */
 static void say_host(const planning *p, placement *ret)
 {
     size_t n = strlen(ret->why);
@@ -356,8 +364,8 @@ static hac_status fail_pin(const planning *p, const hac_op_spec *op, hac_error *
                     op->name, op->pin);
 }
 
-/* Of the able devices those that it may go to, and in words why; no words: any that its price speaks for.
- * 0: a pin names none. */
+/* The `able` devices that the pin or the rule allows; 0: the pin names none of them. `why` is the reason, or
+ * "" if only the prices decide. */
 static uint32_t allowed_devices(const planning *p, const hac_op_spec *op, uint32_t able, char why[WHY_MAX])
 {
     static const char NONE[] = ", of which there is none; measured", CANNOT[] = ", which cannot; measured";
@@ -403,13 +411,14 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
 
 /* ---- the plan ---- */
 
-/* Tasks whose longest chain of tasks to wait for is equally long: none of them waits for another one. */
+/* A level has the tasks whose longest chain of predecessors has the same length. They are independent of each
+ * other. */
 typedef struct level {
-    double together; /* seconds of those so far that a device set can share, all of them shared */
-    double free_at[HAC_MACHINE_MAX_DEVICES]; /* each whole on the device that ends it first */
+    double together; /* predicted time of the tasks so far that can be divided, if all are divided */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* if each task runs whole on the device that ends it first */
 } level;
 
-/* The level of each task; returns how many levels there are. */
+/* Sets ret[i] to the level of task i. Returns the number of levels. */
 static uint32_t find_levels(const hac_ops_spec *spec, uint32_t *ret)
 {
     uint32_t n = 0;
@@ -437,7 +446,7 @@ static void add_to_level(const planning *p, const hac_op_spec *op, level *l)
         best = end < best_end ? d : best;
         best_end = fmin(end, best_end);
     }
-    if (mask != 0) /* a pin that names none is told as the task is placed */
+    if (mask != 0) /* else the pin names no device: place() reports the error */
         l->free_at[best] = best_end;
     if (set.n > 1)
         l->together += set_seconds(op, &set);
@@ -462,7 +471,8 @@ static hac_status find_others(planning *p, hac_error *err)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         add_to_level(p, &p->spec->tasks[i], &levels[numbers[i]]);
-        p->others[i].seconds = -levels[numbers[i]].together; /* of those before, and its own */
+        /* the tasks up to this one; the second loop adds the whole level */
+        p->others[i].seconds = -levels[numbers[i]].together;
     }
     for (size_t i = 0; i < n; i++) {
         p->others[i].seconds += levels[numbers[i]].together;
@@ -485,7 +495,7 @@ static int lone_device(uint32_t mask)
     return (mask & (mask - 1)) == 0 ? __builtin_ctz(mask) : -1;
 }
 
-/* What it runs as on devices of another kind; NULL: everywhere the same. */
+/* Sets the names of the host codelet and of the kernels; no kernels if the task is host only. */
 static hac_status name_codelets(planning *p, const hac_op_spec *op, bool host_only, hac_plan_task *task,
                                 hac_error *err)
 {
@@ -554,7 +564,8 @@ static hac_status place_all(planning *p, hac_error *err)
     return HAC_OK;
 }
 
-/* All eligible devices, with equal shares: ranges are shared out by what each is measured at. */
+/* Adds all eligible devices with equal shares. compare_devices sets the shares; ranges are divided by
+ * measured rates. */
 static void add_devices(planning *p)
 {
     unsigned n = (unsigned)__builtin_popcount(p->eligible);
@@ -582,7 +593,8 @@ static hac_status add_buffers(planning *p, hac_error *err)
     return status;
 }
 
-/* What a task takes on one of its devices alone: where it is placed on that one, this was found before. */
+/* The predicted time of a task on one of its devices alone. If the task is placed on this device alone, the
+ * time is already known. */
 static double price_alone(const planning *p, size_t task, size_t plan_device)
 {
     const hac_plan_task *t = &p->plan->tasks[task];
@@ -591,7 +603,7 @@ static double price_alone(const planning *p, size_t task, size_t plan_device)
     return price(p, &p->spec->tasks[task], p->plan->devices[plan_device].machine_index, false, NULL);
 }
 
-/* Shares of the whole, and how the two fastest compare, as the ranges' prices have them. */
+/* Sets each device's share of the graph's work, and k, from the prices of the tasks. */
 static void compare_devices(planning *p)
 {
     double rate[HAC_MACHINE_MAX_DEVICES] = {0}, sum = 0;
@@ -604,7 +616,7 @@ static void compare_devices(planning *p)
     double first = 0, second = 0;
     for (size_t d = 0; d < p->plan->n_devices; d++) {
         p->plan->devices[d].capability = rate[d];
-        if (sum > 0) /* else the client says nothing of its tasks' work */
+        if (sum > 0) /* 0: the client gave no amounts of work */
             p->plan->devices[d].share = rate[d] / sum;
         second = rate[d] > first ? first : fmax(second, rate[d]);
         first = fmax(first, rate[d]);
@@ -613,7 +625,8 @@ static void compare_devices(planning *p)
     p->plan->k_source = p->machine->simulated ? "profile" : "model";
 }
 
-/* A job that starts over finds its vectors as they were: nothing is written that is read before. */
+/* Fails if a task writes what the same or an earlier task reads: a job that is restarted must find its
+ * vectors unchanged. */
 static hac_status check_order(const hac_ops_spec *spec, hac_error *err)
 {
     for (size_t w = 0; w < spec->n_tasks; w++)

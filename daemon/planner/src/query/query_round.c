@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of the rounds of a query whose input comes in splits, and how large their buffers are. */
+/* Plans the rounds of a query whose input comes in splits (base/query_layout.h), and computes the sizes of
+ * their buffers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,19 +11,23 @@
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 
-#define PARTITIONS     256 /* nobody knows how many groups will come … */
-#define PARTITIONS_FEW 32  /* … but where a data set has few, calls for a handful would be the work */
+/* Partitions of the groups. The number of groups is not known in advance. If a data set has fewer than
+ * GROUPS_FEW groups, PARTITIONS_FEW are enough: with more, merge tasks would cost more than the merging. */
+#define PARTITIONS     256
+#define PARTITIONS_FEW 32
 #define GROUPS_FEW     4096
-#define PARTIALS_BYTES (256 * MIB) /* of partials make a carry worth while … */
-#define PARTIALS_PART  0.4         /* … and at most so much of the memory */
+/* Partials are kept until they take this much memory, or as much as the carry if that is more, and at most
+ * this fraction of the job's memory. Then they are merged into the carry. */
+#define PARTIALS_BYTES (256 * MIB)
+#define PARTIALS_PART  0.4
 #define REGION_MIN     (16 * KIB)
 #define REGION_SLACK   (4 * KIB)
 #define SETS_A_THREAD  4
 #define SPLIT_MIN      (4 * MIB)
 #define SPLIT_MAX      (32 * MIB)
 #define RANGE_MAX      (64 * MIB)
-#define RANGE_PART     16   /* of the memory */
-#define GROUPS_PART    0.75 /* of what is left of the memory, for a carry or groups */
+#define RANGE_PART     16   /* a file's range has at most 1/16 of the memory */
+#define GROUPS_PART    0.75 /* fraction of the remaining memory that a carry, or the groups, may take */
 
 static uint64_t align(uint64_t bytes, uint64_t to)
 {
@@ -31,7 +36,7 @@ static uint64_t align(uint64_t bytes, uint64_t to)
 
 /* ---- sizes ---- */
 
-/* A region for partials as large as those that were seen, or as those may be that were not. */
+/* Size of a partial's region: the largest partial so far and a quarter more, or a guess before the first. */
 static uint64_t wanted_region(const hac_query_spec *spec, const hac_round_memory *memory)
 {
     hac_query_sizes sizes = {.chunk = memory->set_bytes, .partitions = spec->round.partitions};
@@ -55,13 +60,13 @@ hac_status hac_round_fit(hac_query_spec *spec, const hac_round_memory *memory, h
 {
     bool groups = (spec->flags & HAC_COMPILED_AGGREGATES) != 0 && spec->keys > 0;
     hac_query_round *round = &spec->round;
-    if (memory->carry == 0 || round->partitions == 0) /* a carry has as many as it was made with */
+    if (memory->carry == 0 || round->partitions == 0) /* the partitions of a carry do not change */
         round->partitions = groups ? hac_round_partitions(spec, memory) : 1;
     uint64_t sets = memory->sets > 0 ? memory->sets : 1, max = partials_memory(spec);
     uint64_t region = wanted_region(spec, memory), min = max / sets / (4 * KIB) * (4 * KIB);
     bool known = spec->region > 0 || memory->needed > 0;
     if (!known && region > min && min >= REGION_MIN)
-        region = min; /* what is only a guess is cut to what there is room for: it may well do */
+        region = min; /* the size is a guess: what fits may well be enough */
     if (region > min)
         return hac_query_lacks_memory(spec, (double)region * (double)sets / PARTIALS_PART, err);
     uint64_t wanted = memory->carry > PARTIALS_BYTES ? memory->carry : PARTIALS_BYTES;
@@ -78,7 +83,8 @@ hac_round_stage hac_round_next(const hac_query_spec *spec, const hac_round_memor
 {
     const hac_query_round *round = &spec->round;
     bool fits = memory->sets <= round->capacity && memory->held <= round->capacity - memory->sets;
-    /* once it is known how little they need, many more fit the same memory; what carries take wants more */
+    /* wasteful: the partials turned out smaller than their regions, so more would fit; seldom: the carry has
+     * grown, so a larger buffer of partials would be merged less often */
     bool wasteful = round->region > 2 * wanted_region(spec, memory);
     bool small = spec->region > round->region;
     bool seldom = memory->held == 0 && memory->carry > 2 * round->region * round->capacity &&
@@ -109,10 +115,10 @@ uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask)
         const hac_machine_device *device = &machine->devices[d];
         if ((device_mask != 0 && (device_mask >> d & 1) == 0) || !device->usable)
             continue;
-        /* what data are copied to has to be worth the copy */
+        /* data is copied to the device: larger splits make the copy worth while */
         bytes += device->host_memory ? device->threads * SETS_A_THREAD * HAC_SPLIT_SET_BYTES : SPLIT_MAX;
     }
-    if (bytes == 0 || bytes > SPLIT_MAX) /* none is known yet, or many */
+    if (bytes == 0 || bytes > SPLIT_MAX) /* 0: no device is known yet */
         return SPLIT_MAX;
     return bytes > SPLIT_MIN ? bytes : SPLIT_MIN;
 }
@@ -175,7 +181,7 @@ static void read_file(const hac_round_file *file, uint64_t bytes, hac_plan_task 
     HAC_EDIT_PARAMS(hac_query_params, task)->bytes_before = file->bytes_before;
 }
 
-/* A range over the data sets of each split. */
+/* Adds one range task over the data sets of each split. */
 static hac_status add_sets(hac_query_building *b, uint64_t first, hac_error *err)
 {
     const hac_query_spec *spec = b->spec;
@@ -191,7 +197,7 @@ static hac_status add_sets(hac_query_building *b, uint64_t first, hac_error *err
                               .device_mask = b->set,
                               .device = -1,
                               .repeatable = true,
-                              .descriptor = spec->round.slots[i], /* whose name goes into messages */
+                              .descriptor = spec->round.slots[i], /* its name is used in messages */
                               .n_spans = 3,
                               .units = (double)spec->sources[i],
                               .part = 1,
@@ -228,7 +234,7 @@ static hac_status add_aggregate(hac_query_building *b, hac_error *err)
     hac_status status = add_splits(b, err);
     if (status == HAC_OK)
         status = add_partials(b, b->spec->round.capacity, err);
-    b->plan->result_buffer = b->partials; /* likewise */
+    b->plan->result_buffer = b->partials; /* kept for the next round */
     return status == HAC_OK ? add_sets(b, b->spec->round.held, err) : status;
 }
 
@@ -253,7 +259,7 @@ static hac_status add_rows(hac_query_building *b, hac_error *err)
     return status == HAC_OK ? hac_building_finish(b, b->last, b->n_last, err) : status;
 }
 
-/* The partials that there are, and the carry, to what `b->groups` is. */
+/* Adds the merge of all partials and the carry into b->groups. `last`: and the task that makes the result. */
 static hac_status add_merge(hac_query_building *b, bool last, hac_error *err)
 {
     const hac_query_round *round = &b->spec->round;

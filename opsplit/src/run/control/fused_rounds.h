@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rounds of a `while` as one task, op.while (base/op_while.h). One round is added as usual. Its tasks become
- * the calls of a round, and what the round leaves is copied to where the next round reads it. The executor
- * evaluates the condition. This is for rounds that take less time than telling other processes about them.
+ * The engine that runs many rounds of a `while` loop as one task of the codelet op.while (base/op_while.h).
+ * It adds the steps of one round to the graph as usual, and turns the tasks of that round into the calls of
+ * op.while. After each round the executor copies the loop's variables to where the next round reads them, and
+ * evaluates the condition. This pays when a round takes less time than the messages that would start it.
  *
- * Two such tasks may be in flight. Meanwhile the run is as if all of their rounds had run.
+ * Up to two such tasks are in flight. Meanwhile the state of the run is that after all of their rounds.
  */
 #ifndef OPSPLIT_RUN_FUSED_ROUNDS_H
 #define OPSPLIT_RUN_FUSED_ROUNDS_H
 
 #include "loop_policy.h"
 
-/* Cannot run loops whose rounds need a value on the client, change shapes, or are too large. */
+/* Cannot run loops whose rounds need a value in the client, change the shape of a vector, or are too
+ * large. */
 extern const hac_loop_engine hac_fused_rounds;
 
 #endif
