@@ -22,10 +22,9 @@
  *   query.finish     -            0 groups R, 1 result W                  aggregation
  *   query.rows       chunks       0 rows W, 1 quotes R, 2 table R         queries without aggregation
  *   query.gather     -            0 rows R, 1 result W                    queries without aggregation
- *   query.order      parts        0 rows R, 1 parts W                     rows in an order, instead of
- * query.gather query.join       parts        0 parts R, 1 result W                   rows in an order,
- * instead of query.gather query.whole      -            0 result W, 1 table R                   small jobs:
- * one task does all
+ *   query.order      parts        0 rows R, 1 parts W                     rows in an order, with query.join
+ *   query.join       parts        0 parts R, 1 result W                   the same, instead of query.gather
+ *   query.whole      -            0 result W, 1 table R                   small jobs: one task does all
  *
  * All tasks of a query have the same parameters (hac_query_params). Their inline data is the compiled query,
  * byte for byte as the client sent it (expr/query_blob.h). The inline data of query.describe is a packed

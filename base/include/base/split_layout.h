@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A split as it lies in a pool buffer: splice's DirectBuffer (docs/flows/splice.md). The client fills it with
- * whole records and says where its *data sets* begin: pieces of about HAC_SPLIT_SET_BYTES that devices take
- * one by one, each a chunk of a query (base/query_layout.h). The address index of a data set, one element a
- * record, is made by the executor that reads it (backends/query/src/sources/records.h).
+ * The format of a split in a pool buffer: splice's DirectBuffer (docs/flows/splice.md). The client fills it
+ * with whole records and divides them into *data sets* of about HAC_SPLIT_SET_BYTES. A data set is a chunk of
+ * the query (base/query_layout.h). The executor that reads a data set makes its address index, with one
+ * element for each record (backends/query/src/sources/records.h).
  *
  *     header
- *     starts    uint64_t a data set, and one more: byte of the text where it begins; the last is text_bytes
- *     text      from text_offset on. Of csv and tsv with a header the header's line comes first, in every
- *               split; the first data set begins behind it
+ *     starts    for each data set the byte of the text where it begins, and then text_bytes: uint64_t
+ *     text      from text_offset on. In csv and tsv with a header, every split begins with the header line;
+ *               the first data set begins after it
  *
- * Records of fixed width need no such buffer: of a file a split is a range of bytes, cut into sets of the
- * same size (hac_query_params.file_offset, base/query_layout.h).
+ * Files with records of fixed width need no such buffer: a split is a range of bytes of the file, divided
+ * into data sets of equal size (hac_query_params.file_offset, base/query_layout.h).
  *
- * hacd never looks into it; executors trust nothing in it, and it may change under them.
+ * hacd does not read the buffer. Executors must not trust its content, which may change while they read it.
  */
 #ifndef BASE_SPLIT_LAYOUT_H
 #define BASE_SPLIT_LAYOUT_H
@@ -23,7 +23,7 @@
 #define HAC_SPLIT_MAGIC     UINT64_C(0x31544c5053434148) /* "HACSPLT1" */
 #define HAC_SPLIT_SET_BYTES (UINT64_C(1) << 20)
 #define HAC_SPLIT_SETS_MAX  1024
-/* Splits of one job that the client may have handed over and hacd not answered. */
+/* Maximum number of splits of one job that the client has sent and hacd has not answered. */
 #define HAC_SPLITS_IN_FLIGHT_MAX 8
 
 typedef struct hac_split_header {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each user's pool of buffers: memfds that hacd creates, seals, charges to the user (user.h) and hands out,
- * but never maps. A buffer that nobody holds any more stays *idle* for a while and is recycled for the same
- * user, because faulting in fresh memory costs more than most jobs take. It is never recycled for another
- * user. When memory or descriptors run short, idle buffers are freed first. */
+ * but never maps. A buffer without holders stays *idle* for a while, so that it can be reused for the same
+ * user: page faults on new memory take longer than most jobs. A buffer is never reused for another user. When
+ * memory or descriptors run short, idle buffers are freed first. */
 #ifndef SERVER_POOL_H
 #define SERVER_POOL_H
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where clients run, for `identity: cgroup`: pods and containers of one uid are users of their own then. A
- * place is the part of a client's cgroup that the client could not choose. It ends with the first component
- * that is
+ * Finds the *place* of a client, for `identity: cgroup`: each pod or container is then a user of its own,
+ * even if several have the same uid. A place is the part of the client's cgroup path that the client could
+ * not choose. The place ends with the first component that is
  *
  * - a pod (podUID, or …-podUID.slice of kubelet), so that the containers of a pod are one user,
  * - the slice of a logged-in user (user-UID.slice), so that the sessions of a user are one,
  * - a service or a scope, which is what container engines make under systemd, or
- * - owned by another user than root: a cgroup that was delegated, below which its owner makes cgroups at
- *   will;
+ * - owned by another user than root: a delegated cgroup, below which its owner can make cgroups.
  *
- * else it is the whole path. https://docs.kernel.org/admin-guide/cgroup-v2.html (Delegation),
- * https://systemd.io/CGROUP_DELEGATION.
+ * If there is no such component, the place is the whole path.
+ * https://docs.kernel.org/admin-guide/cgroup-v2.html (Delegation), https://systemd.io/CGROUP_DELEGATION.
  */
 #ifndef SERVER_PEER_PLACE_H
 #define SERVER_PEER_PLACE_H

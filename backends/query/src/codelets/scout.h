@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scouting for `order by … limit`: finds the rows of a task that may be in the result by the columns of the
- * order and the filter alone, so that the other columns are read only where such a row is. Worth while if
- * there are other columns, and fewer such rows than row groups or so: one row unpacks a page of every
- * column.
+ * Scouting for `order by … limit`. A scout reads only the columns of the order and of the filter, and finds
+ * the rows of a task that may be in the result. The other columns are then read only for these rows. This
+ * pays if there are other columns, and about as many such rows as row groups or fewer, because reading one
+ * row unpacks a whole page of every column.
  */
 #ifndef QUERY_SCOUT_H
 #define QUERY_SCOUT_H
@@ -20,8 +20,8 @@ typedef struct hac_scout {
     hac_splice_counters splice;
 } hac_scout;
 
-/* Scouts `count` chunks from chunk `first` of the task's source on, with all threads; *ret is left as it is
- * where that does not pay, or there is no memory for the rows. Fails like reading. */
+/* Scouts `count` chunks of the task's source, from chunk `first` on, with all threads. *ret is unchanged if
+ * scouting does not pay, or there is no memory for the rows. Returns the errors that reading the rows has. */
 HAC_MUST_USE hac_status hac_scout_run(const hac_query_task *task, uint64_t first, uint64_t count,
                                       hac_scout *ret, hac_error *err);
 void hac_scout_clear(hac_scout *scout);
