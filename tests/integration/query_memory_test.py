@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The --memory that a refusal names is enough: each refusal is followed, and the answer is that without a limit."""
+import csv
 import json
 import random
 import re
+import statistics
 import sys
+from collections import Counter
 from pathlib import Path
 
+csv.field_size_limit(1 << 30)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
 
@@ -71,12 +75,51 @@ class Advice(SharedMachineTest):
         keys = 250000
         Path(self.m.path("keys.csv")).write_text("k,v\n" + "".join(f"{i * 7919 % 100000007},{i}\n" for i in range(keys)))
         self.m.good("mapreduce", "keys.csv", "--schema", "k:i64,v:i64", "--group-by", "k", "--select", "sum(v) as s",
-                    "--order-by", "s desc", "--limit", "2", "--memory", "15MiB", "-o", "got", "--receipt", "receipt")
+                    "--order-by", "s desc", "--limit", "2", "--memory", "8MiB", "-o", "got", "--receipt", "receipt")
         self.assertEqual(Path(self.m.path("got")).read_text(), "k,s\n" + "".join(
             f"{i * 7919 % 100000007},{i}\n" for i in (keys - 1, keys - 2)))
         query = json.loads(Path(self.m.path("receipt")).read_text())["query"]
         self.assertGreater(query["passes"], 1)
         self.assertLessEqual(query["plans_too_small"], 4)
+
+    def test_aggregates_that_keep_values(self):
+        """By no key, by one group, 100 groups and as many as rows. The named memory is enough, and a quarter of it is
+        refused or right. The expected groups are computed in Python."""
+        rows = [(i * 7919 % 100000007, i % 100, 7, r) for i, r in enumerate(random.Random(2).choices(range(1 << 20), k=ROWS // 2))]
+        Path(self.m.path("values.csv")).write_text("k,g,c,a,t\n" + "".join(f"{k},{g},{c},{a},t{a}\n" for k, g, c, a in rows))
+        results = {"string_agg(t, ';')": lambda v: ";".join(f"t{a}" for a in v), "list(a)": lambda v: json.dumps(v, separators=(",", ":")),
+                   "median(a)": lambda v: float(statistics.median(v)), "quantile_disc(a, 0.3)": lambda v: sorted(v)[-(-3 * len(v) // 10) - 1],
+                   "mode(a)": lambda v: max(sorted(c := Counter(v)), key=c.get)}
+        for column, by in enumerate(("k", "g", "c", "")):
+            groups = {}
+            for row in rows:
+                groups.setdefault(row[column] if by else 0, []).append(row[3])
+            keys = ("--group-by", by, "--order-by", by) if by else ()
+            for call, of in results.items():
+                with self.subTest(call=call, by=by):
+                    self.named(call, keys, [of(groups[key]) for key in sorted(groups)])
+
+    def named(self, call, keys, want):
+        words = ("mapreduce", "values.csv", "--schema", "k:i64,g:i64,c:i64,a:i64,t:string", "--select", f"{call} as s", *keys,
+                 "-o", "got")
+        result = self.m.run(*words, "--memory", "1MiB")
+        named = re.search(r"needs about (\d+) MiB", result.err)
+        self.assertTrue(named or result.code == 0, result)
+        if named:
+            self.assertLessEqual(int(named[1]), 12)
+            quarter = self.m.run(*words, "--memory", f"{int(named[1]) * 256}KiB")
+            if quarter.code == 0:
+                self.check_groups(want)
+            else:
+                self.assertEqual(quarter.code, 4, quarter)
+            self.m.good(*words, "--memory", f"{named[1]}MiB")
+        self.check_groups(want)
+
+    def check_groups(self, want):
+        with open(self.m.path("got"), newline="") as got:
+            cells = [row[-1] for row in csv.reader(got)][1:]
+        got = [type(w)(c) for w, c in zip(want, cells, strict=True)]
+        self.assertTrue(got == want, next(((str(w)[:80], str(g)[:80]) for w, g in zip(want, got) if w != g), None))
 
     def test_smaller_splits(self):
         """Rows that grow on their way: more memory means larger splits, so smaller splits are advised, too."""

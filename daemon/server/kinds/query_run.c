@@ -11,7 +11,7 @@
 #include "executors/machine_view.h"
 #include "jobs/plan_buffers.h"
 
-#define TRIES_MAX    6 /* plans that turned out too small */
+#define TRIES_MAX    8 /* plans that turned out too small */
 #define RESULT_SLACK (UINT64_C(64) << 10)
 
 static const char *const outputs[HAC_RESULT_END] = {"csv",        "json", "table", "parquet", "tsv",
@@ -161,6 +161,7 @@ static void add_groups(query_totals *totals, const Hac__Executor__Done *done)
     totals->groups += value(done, 0);
     totals->group_region = region > totals->group_region ? region : totals->group_region;
     totals->output_bytes += value(done, 2);
+    totals->group_bytes += value(done, 3);
 }
 
 static void add_parts(query_totals *totals, const Hac__Executor__Done *done)
@@ -207,11 +208,30 @@ bool hac_query_makes_partials(const hac_plan_task *task)
            hac_query_is_codelet(task, "query.rows");
 }
 
-static hac_status lacks_groups(const hacd_job *job, hac_error *err)
+/* Keeps for the next plan what this one has shown. */
+static void learn_sizes(hacd_job *job)
 {
+    hacd_query *state = hac_query_of(job);
+    const query_totals *totals = &state->totals;
     const hac_query_info *query = &job->plan->query;
-    uint64_t region = hac_query_of(job)->totals.needed * query->passes;
-    return hac_query_lacks_groups(&hac_query_of(job)->spec, region, query->chunks, err);
+    if (totals->needed <= INT64_MAX / HAC_QUERY_PASSES_MAX / 2)
+        hac_query_learn_region(&state->spec, totals->needed, query->passes);
+    if (totals->group_region > 0 && query->passes > 1) {
+        state->spec.group_region = (totals->group_region + 63) / 64 * 64;
+        state->spec.group_regions = (uint64_t)query->partitions * query->passes;
+    } else if (totals->group_region > 0) { /* all are known */
+        state->spec.group_region = (totals->group_bytes + 63) / 64 * 64;
+        state->spec.group_regions = 1;
+    }
+    if (totals->result_bytes > 0)
+        state->spec.group_result = totals->result_bytes;
+}
+
+static hac_status lacks_groups(hacd_job *job, hac_error *err)
+{
+    hac_query_spec *spec = &hac_query_of(job)->spec;
+    learn_sizes(job);
+    return hac_query_lacks_groups(spec, spec->region, job->plan->query.chunks, err);
 }
 
 static hac_status too_often(hacd_job *job, hac_error *err)
@@ -234,6 +254,19 @@ static bool counts_rows(const hacd_job *job)
            !hac_query_rows_fit(&state->spec, needed + needed / 4, query->chunks);
 }
 
+/* Takes the number of groups of a chunk from the report of a piece. */
+static void learn_groups(hacd_job *job, const Hac__Executor__Done *done)
+{
+    hac_query_spec *spec = &hac_query_of(job)->spec;
+    uint64_t groups = value(done, HAC_AGGREGATE_VALUE_GROUPS);
+    uint64_t chunks = value(done, HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_SETS);
+    if (chunks == 0 || groups / chunks > INT64_MAX / HAC_QUERY_PASSES_MAX)
+        return;
+    groups = (groups + chunks - 1) / chunks * job->plan->query.passes;
+    if (spec->chunk_groups == 0 || groups < spec->chunk_groups) /* every pass has one group, if it has none */
+        spec->chunk_groups = groups;
+}
+
 /* A chunk did not fit its region. The others need not be read: their regions are too small as well. */
 static void take_partials(hacd_job *job, const hac_plan_task *task, const Hac__Executor__Done *done)
 {
@@ -249,7 +282,8 @@ static void take_partials(hacd_job *job, const hac_plan_task *task, const Hac__E
     } else if (too_often(job, &err) != HAC_OK) {
         hac_query_run_fail(job, err.code, err.message);
     } else {
-        state->spec.region = (totals->needed + totals->needed / 4) * query->passes;
+        learn_groups(job, done);
+        hac_query_learn_region(&state->spec, totals->needed, query->passes);
         job->run.replan = true;
         hacd_job_note(job,
                       "a chunk needs %llu KiB for its part of the result, %llu were planned: planned anew",
@@ -369,13 +403,16 @@ static hac_status fewer_keys(hacd_job *job, hac_status status, hac_error *err)
     uint32_t passes = query->passes * 2;
     if (status == HAC_REFUSED && state->in_splits)
         return hac_query_run_too_many_groups(job, err);
-    if (status != HAC_REFUSED || state->spec.keys == 0)
+    if (status != HAC_REFUSED)
         return status;
+    if (state->spec.keys == 0)
+        return lacks_groups(job, err);
+    bool wasteful = query->region / 3 * 2 > state->totals.needed + state->totals.needed / 4;
+    passes = wasteful ? query->passes : passes;
     if (passes > HAC_QUERY_PASSES_MAX || ++state->tries > TRIES_MAX)
         return lacks_groups(job, err);
     hacd_job_note(job, "%s; planned anew with %u passes over key ranges", err->message, passes);
-    state->spec.region = (state->totals.needed + state->totals.needed / 4) * query->passes;
-    state->spec.group_region = 0;
+    learn_sizes(job);
     state->spec.passes = passes;
     job->run.replan = true;
     return HAC_OK;
@@ -482,38 +519,103 @@ static hac_status partials_ended(hacd_job *job, uint32_t index, hac_error *err)
     return query->engine == HAC_PLAN_ENGINE_ROWS ? rows_ended(job, err) : first_groups(job, err);
 }
 
-static hac_status merge_ended(hacd_job *job, uint32_t index, hac_error *err)
+/* Makes regions for merged groups. The largest partition needs `region` bytes, all need `all`. Regions are
+ * of one size: if one group has most of the values, fewer partitions need less memory. */
+static hac_status fit_merge(hacd_job *job, uint64_t region, uint64_t all, hac_error *err)
+{
+    const hac_query_info *query = &job->plan->query;
+    uint64_t memory = hac_query_of(job)->spec.memory, partitions = query->partitions;
+    uint64_t taken = query->region * query->chunks + all; /* the result is about as large as the groups */
+    uint64_t left = memory == 0 ? INT64_MAX : memory > taken ? memory - taken : 0;
+    if (hac_query_of(job)->in_splits)
+        return hac_query_run_resize_groups(job, region, err);
+    while (partitions > 1 && region > left / partitions) {
+        partitions /= 2;
+        region = 2 * region < all ? 2 * region : all;
+    }
+    hac_query_set_partitions(job->plan, (uint32_t)partitions);
+    return hac_query_run_resize_groups(job, region, err);
+}
+
+/* Bytes for the result: `wanted`, or what is left of the memory. A task that needs more reports how much. */
+static uint64_t first_result(const hacd_job *job, uint64_t wanted)
+{
+    const hacd_query *state = hac_query_of(job);
+    uint64_t taken = 64, memory = state->spec.memory;
+    if (state->in_splits || memory == 0)
+        return wanted;
+    for (size_t i = 0; i < job->plan->n_buffers; i++)
+        if ((int)i != job->plan->result_buffer && job->plan->buffers[i].role != HAC_BUFFER_INPUT)
+            taken += job->plan->buffers[i].bytes;
+    uint64_t left = memory > taken ? (memory - taken) / 64 * 64 : 0;
+    return left < RESULT_SLACK || wanted < left ? wanted : left;
+}
+
+static void forget_groups(query_totals *totals)
+{
+    totals->groups = totals->group_region = totals->output_bytes = totals->group_bytes = 0;
+}
+
+/* A partition did not fit its region. */
+static hac_status merge_larger(hacd_job *job, uint64_t planned, hac_error *err)
 {
     hacd_query *state = hac_query_of(job);
     query_totals *totals = &state->totals;
-    const hac_plan_task *task = &job->plan->tasks[index];
-    uint64_t planned = HAC_PARAMS(hac_query_params, task)->group_region;
-    if (totals->group_region > planned) {
-        uint64_t parts = (uint64_t)job->plan->query.partitions * job->plan->query.passes;
-        if (totals->group_region > INT64_MAX / 2 / parts - 64)
-            return hac_fail(err, HAC_INTERNAL, "a partition cannot need that many bytes");
-        uint64_t region = (totals->group_region + 63) / 64 * 64;
-        hac_status status = too_often(job, err);
-        if (status != HAC_OK)
-            return status;
-        hacd_job_note(job, "a partition needs %llu KiB, %llu were planned: merged again",
-                      (unsigned long long)(region >> 10), (unsigned long long)(planned >> 10));
-        totals->groups = totals->group_region = totals->output_bytes = 0;
-        if (job->plan->query.passes > 1) {
-            /* by the keys' hashes, other passes may be a little larger */
-            state->spec.group_region = region + region / 16;
-            job->run.replan = true;
-            return HAC_OK;
-        }
-        status = hac_query_run_resize_groups(job, region, err);
+    const hac_query_info *query = &job->plan->query;
+    uint64_t parts = (uint64_t)query->partitions * query->passes;
+    if (totals->group_region > INT64_MAX / 2 / parts - 64)
+        return hac_fail(err, HAC_INTERNAL, "a partition cannot need that many bytes");
+    uint64_t region = (totals->group_region + 63) / 64 * 64, all = (totals->group_bytes + 63) / 64 * 64;
+    hac_status status = too_often(job, err);
+    if (status != HAC_OK)
+        return status;
+    hacd_job_note(job, "a partition needs %llu KiB, %llu were planned: merged again",
+                  (unsigned long long)(region >> 10), (unsigned long long)(planned >> 10));
+    if (query->passes == 1) {
+        learn_sizes(job);
+        forget_groups(totals);
+        status = fit_merge(job, region, all, err);
         return status == HAC_OK ? HAC_AGAIN : fewer_keys(job, status, err);
     }
+    forget_groups(totals);
+    /* by the keys' hashes, other passes may be a little larger */
+    state->spec.group_region = region + region / 16;
+    state->spec.group_regions = parts;
+    if (2 * state->spec.region_fixed > state->spec.region) /* passes split little */
+        state->spec.passes = 0;
+    job->run.replan = true;
+    return HAC_OK;
+}
+
+/* The result needs memory that the groups have, and do not need. */
+static hac_status merge_smaller(hacd_job *job, uint64_t region, hac_error *err)
+{
+    hac_status status = too_often(job, err);
+    forget_groups(&hac_query_of(job)->totals);
+    hacd_job_note(job, "memory is short: merged again with the %llu KiB that the largest partition needs",
+                  (unsigned long long)region >> 10);
+    if (status == HAC_OK)
+        status = hac_query_run_resize_groups(job, region, err);
+    return status == HAC_OK ? HAC_AGAIN : status;
+}
+
+static hac_status merge_ended(hacd_job *job, uint32_t index, hac_error *err)
+{
+    const hacd_query *state = hac_query_of(job);
+    const query_totals *totals = &state->totals;
+    uint64_t planned = HAC_PARAMS(hac_query_params, &job->plan->tasks[index])->group_region;
+    if (totals->group_region > planned)
+        return merge_larger(job, planned, err);
     if (!hac_query_run_last_of_its_kind(job, index))
         return HAC_OK;
     uint64_t bytes = totals->output_bytes;
     if (bytes == 0)
         bytes = totals->groups * state->spec.output_bytes;
-    return fewer_keys(job, resize_result(job, bytes + bytes / 16 + RESULT_SLACK, err), err);
+    bytes += bytes / 16 + RESULT_SLACK;
+    uint64_t result = first_result(job, bytes), needed = (totals->group_region + 63) / 64 * 64;
+    if (result < bytes && job->plan->query.passes == 1 && needed > 0 && planned / 3 * 2 > needed)
+        return merge_smaller(job, needed, err);
+    return fewer_keys(job, resize_result(job, result, err), err);
 }
 
 /* Without memory for parts and the result side by side, one task makes the result. */
@@ -578,7 +680,10 @@ static hac_status result_ended(hacd_job *job, hac_error *err)
     if (status == HAC_REFUSED && !state->in_splits && !state->spec.rows_seen &&
         job->plan->query.engine == HAC_PLAN_ENGINE_ROWS)
         return plan_seen(job, bytes, err);
-    return status == HAC_OK ? HAC_AGAIN : status;
+    if (status == HAC_REFUSED && !state->in_splits && !is_whole &&
+        (state->spec.flags & HAC_COMPILED_AGGREGATES) != 0)
+        status = fewer_keys(job, status, err);
+    return status == HAC_OK && !job->run.replan ? HAC_AGAIN : status;
 }
 
 hac_status hac_query_run_task_ended(hacd_job *job, uint32_t index, hac_error *err)
@@ -610,7 +715,8 @@ static bool more_passes(hacd_job *job)
 {
     hacd_query *state = hac_query_of(job);
     uint32_t passes = job->plan->query.passes * 2;
-    if (passes > HAC_QUERY_PASSES_MAX || (state->spec.flags & HAC_COMPILED_AGGREGATES) == 0)
+    if (passes > HAC_QUERY_PASSES_MAX || (state->spec.flags & HAC_COMPILED_AGGREGATES) == 0 ||
+        state->spec.keys == 0)
         return false;
     state->spec.passes = passes;
     job->run.replan = true;

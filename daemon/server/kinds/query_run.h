@@ -13,6 +13,7 @@
 typedef struct hac_query_totals {
     uint64_t rows, kept, skipped, partial_groups, needed;
     uint64_t groups, group_region, output_bytes; /* of the merges */
+    uint64_t group_bytes;                        /* of all regions, as far as they are filled */
     uint64_t part_region, part_bytes; /* largest region of a part; bytes of all parts in the result */
     uint64_t result_rows, result_bytes;
     uint64_t passed; /* rows of the result, and those before them that an offset leaves out */

@@ -18,7 +18,7 @@ typedef struct groups_worker {
     hac_group_table *table;
     hac_group_table *counts; /* of a query that counts distinct values */
     hac_group_rows group_rows;
-    uint64_t groups, needed, text;
+    uint64_t groups, needed, text, bytes;
 } groups_worker;
 
 typedef struct groups_job {
@@ -165,6 +165,7 @@ static hac_status count_partition(groups_job *j, groups_worker *w, uint64_t part
     if (status != HAC_OK)
         return status;
     note(w, bytes);
+    w->bytes += bytes;
     w->text += bytes; /* a record has some 60 bytes more than a row */
     return HAC_OK;
 }
@@ -188,6 +189,7 @@ static hac_status merge_partition(void *context, uint64_t item, unsigned number,
         return status;
     hac_rows_end(&writer);
     note(w, writer.bytes);
+    w->bytes += writer.bytes;
     /* a number of 8 bytes is 5 to 20 characters with its separators */
     w->text += writer.bytes * 2;
     return HAC_OK;
@@ -205,12 +207,13 @@ static hac_status run_merge(const hac_task *task, hac_pool_work work, hac_task_r
     j.workers = calloc(threads, sizeof *j.workers);
     status = j.workers == NULL ? hac_fail_no_memory(err) : hac_pool_run(task->count, work, &j, err);
     memset(result->values, 0, sizeof result->values);
-    result->n_values = 3;
+    result->n_values = 4;
     for (unsigned i = 0; j.workers != NULL && i < threads; i++) {
         groups_worker *w = &j.workers[i];
         result->values[0] += w->groups;
         result->values[1] = w->needed > result->values[1] ? w->needed : result->values[1];
         result->values[2] += w->text;
+        result->values[3] += w->bytes;
         hac_group_table_free(w->table);
         hac_group_table_free(w->counts);
         hac_group_rows_clear(&w->group_rows);

@@ -120,12 +120,19 @@ typedef struct hac_query_spec {
 
     /* Known from an earlier plan of this job that did not fit; 0: not known. */
     uint64_t region;       /* bytes that the largest chunk needs in one pass */
-    bool rows_seen;        /* queries without aggregation: `region` and `result` hold for all chunks */
-    uint64_t result;       /* maximum size of the result in bytes */
-    uint64_t groups;       /* maximum number of groups */
-    uint64_t group_region; /* bytes that the largest partition of groups needs */
-    uint32_t passes;       /* minimum number of passes */
-    char refusal[120];     /* why the device could not aggregate; "": no reason is known */
+    uint64_t region_fixed; /* the part of `region` that more passes do not split: the values of one group */
+    uint64_t seen_region;  /* bytes that the largest chunk needed in each of `seen_passes` passes */
+    uint32_t seen_passes;
+    uint64_t chunk_groups;  /* mean number of groups of a chunk in all passes */
+    bool rows_seen;         /* queries without aggregation: `region` and `result` hold for all chunks */
+    uint64_t result;        /* maximum size of the result in bytes */
+    uint64_t groups;        /* maximum number of groups */
+    uint64_t group_region;  /* bytes that the largest partition of groups needs */
+    uint64_t group_regions; /* number of partitions in all passes of the plan that needed it; 0: that of the
+                             * next plan */
+    uint64_t group_result;  /* bytes of the result of all groups */
+    uint32_t passes;        /* minimum number of passes */
+    char refusal[120];      /* why the device could not aggregate; "": no reason is known */
 
     hac_query_round round;
 
@@ -201,6 +208,13 @@ bool hac_query_rows_fit(const hac_query_spec *spec, uint64_t region, uint64_t ch
 
 /* Returns HAC_REFUSED: the buffers need `needed` bytes, in addition to the input in memory and the splits. */
 hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac_error *err);
+
+/* Notes in `spec` that the largest chunk needed `needed` bytes in each of `passes` passes. Uses
+ * spec->chunk_groups. */
+void hac_query_learn_region(hac_query_spec *spec, uint64_t needed, uint32_t passes);
+
+/* Sets the number of partitions into which query.merge merges partials with at least as many partitions. */
+void hac_query_set_partitions(hac_plan *plan, uint32_t partitions);
 
 /* Returns HAC_REFUSED with a message that names a sufficient memory limit. The largest chunk has partials of
  * `region` bytes in one pass. */

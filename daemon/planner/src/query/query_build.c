@@ -28,7 +28,7 @@
 #define PARTITIONS_MAX  1024
 #define PARTIALS_PART   0.6  /* of the memory, for partials … */
 #define GROUPS_PART     0.25 /* … and for groups, when there are several passes; the result needs the rest */
-#define GROUPS_WORST    4    /* times the partials of one pass */
+#define PASSES_GOOD     8    /* more of them save little memory: each pass has partitions of its own */
 #define RESULT_MAX      (4 * MIB) /* of a small query, before it is known */
 #define REST_MIN        (2 * MIB) /* partials and a result beside splits, however small */
 
@@ -193,11 +193,49 @@ hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac
         floor(10 * (double)there / (double)MIB) / 10, splits ? " or smaller splits (--split-size)" : "");
 }
 
-/* Partials, groups and the result at worst, when no two rows have the same keys. */
+/* Keys are what passes split. */
+static uint32_t passes_max(const hac_query_spec *spec)
+{
+    return spec->keys == 0 ? 1 : HAC_QUERY_PASSES_MAX;
+}
+
+/* Bytes of a chunk's partial in each of so many passes. `whole`: in one pass. */
+static uint64_t region_in_passes(const hac_query_spec *spec, uint64_t whole, uint32_t passes)
+{
+    if (passes == 1)
+        return whole;
+    uint64_t fixed = spec->region_fixed < whole ? spec->region_fixed : whole;
+    uint64_t split = (whole - fixed) / passes;
+    return fixed + split + split / 4;
+}
+
+/* At most how many bytes the groups take once they are merged, if the partials take `partials` bytes. Text of
+ * the result is what partials have beyond their groups. */
+static double groups_bound(const hac_query_spec *spec, double partials, uint64_t chunks)
+{
+    double groups = spec->keys == 0 ? 1 : partials / (double)(spec->group_bytes + 1);
+    if (spec->chunk_groups > 0)
+        groups = fmin(groups, (double)spec->chunk_groups * (double)chunks);
+    double bytes = groups * (double)(spec->output_bytes + 8 * spec->keys);
+    if ((spec->flags & HAC_COMPILED_GIVES_TEXT) != 0)
+        bytes += fmax(partials - groups * (double)spec->group_bytes, 0);
+    return fmin(partials, bytes);
+}
+
+/* Partials of several passes, all groups and the result. What is not known is as much as it can be. */
 hac_status hac_query_lacks_groups(const hac_query_spec *spec, uint64_t region, uint64_t chunks,
                                   hac_error *err)
 {
-    return hac_query_lacks_memory(spec, (double)region * (double)chunks * GROUPS_WORST, err);
+    uint32_t passes = passes_max(spec) < PASSES_GOOD ? passes_max(spec) : PASSES_GOOD;
+    double partials = (double)region_in_passes(spec, region, passes) * (double)chunks * 17 / 16;
+    double bound = groups_bound(spec, (double)region * 4 / 5 * (double)chunks, chunks); /* without slack */
+    double groups = bound, result = spec->group_result > 0 ? (double)spec->group_result : bound;
+    if (spec->group_region > 0)
+        groups = (double)spec->group_region * (double)spec->group_regions * 5 / 4;
+    double min = (double)passes * PARTITIONS_MIN * (double)hac_query_group_region(0, PARTITIONS_MIN);
+    groups = fmax(groups, spec->keys == 0 ? 0 : min);
+    double all = fmax(partials / PARTIALS_PART, partials + groups + result);
+    return hac_query_lacks_memory(spec, all * 17 / 16 + MIB, err);
 }
 
 /* Bytes of a chunk's region that leave the result its part of the memory. */
@@ -245,13 +283,13 @@ static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes
     bool known = spec->region > 0;
     uint64_t whole = known ? spec->region + spec->region / 16 : hac_query_guess_region(spec, sizes);
     sizes->passes = spec->passes > 0 ? spec->passes : 1;
-    uint64_t region = sizes->passes > 1 ? whole / sizes->passes + whole / sizes->passes / 4 : whole;
+    uint64_t region = region_in_passes(spec, whole, sizes->passes);
     /* what is only a guess is cut to what there is room for: it may well do */
     if (!known && region > max && max >= REGION_MIN)
         region = max;
-    while (region > max && sizes->passes < HAC_QUERY_PASSES_MAX) {
+    while (region > max && sizes->passes < passes_max(spec)) {
         sizes->passes *= 2;
-        region = whole / sizes->passes + whole / sizes->passes / 4;
+        region = region_in_passes(spec, whole, sizes->passes);
     }
     sizes->region = align(region > REGION_SLACK ? region : REGION_SLACK, 4 * KIB);
     if (region > max && !known) /* so much is enough to find out, and for few groups */
@@ -280,6 +318,15 @@ uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions)
     return align(partitions == 1 ? mean + REGION_SLACK : mean + mean / 4 + 4 * REGION_SLACK, 64);
 }
 
+/* Bytes of the largest of so many partitions, by those of an earlier plan. */
+static uint64_t seen_group_region(const hac_query_spec *spec, uint64_t regions)
+{
+    if (spec->group_regions == 0 || regions <= spec->group_regions)
+        return spec->group_region;
+    double part = (double)spec->group_region * (double)spec->group_regions / (double)regions;
+    return (uint64_t)fmin((double)spec->group_region, part * 5 / 4);
+}
+
 /* With several passes the groups of all of them are kept, in memory that is taken at the start: as much as
  * they may be, or as there is room for. */
 static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
@@ -294,13 +341,35 @@ static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes,
         uint64_t min = hac_query_group_region(0, sizes->partitions);
         sizes->group_region = clamp(sizes->group_region, min, capacity > min ? capacity : min);
     }
-    if (sizes->group_region < spec->group_region)
-        sizes->group_region = align(spec->group_region, 64);
+    uint64_t seen = seen_group_region(spec, regions);
+    if (sizes->group_region < seen)
+        sizes->group_region = align(seen, 64);
+    if (sizes->passes > 1)
+        all += spec->group_result;
     if (sizes->passes == 1 ||
         (all <= hac_query_memory(spec) && sizes->group_region <= (hac_query_memory(spec) - all) / regions))
         return HAC_OK;
     return hac_query_lacks_groups(spec, spec->region > 0 ? spec->region : hac_query_guess_region(spec, sizes),
                                   sizes->chunks, err);
+}
+
+/* Takes more passes while partials leave too little memory for the groups and the result. */
+static hac_status fit_passes(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
+{
+    hac_query_spec more = *spec;
+    hac_query_sizes tried = *sizes;
+    hac_status status = fit_regions(&more, &tried, err);
+    if (status == HAC_OK)
+        status = fit_groups(&more, &tried, err);
+    while (status == HAC_REFUSED && spec->seen_passes > 0 && tried.passes < passes_max(spec)) {
+        more.passes = tried.passes * 2;
+        tried = *sizes;
+        status = fit_regions(&more, &tried, err);
+        if (status == HAC_OK)
+            status = fit_groups(&more, &tried, err);
+    }
+    *sizes = tried;
+    return status;
 }
 
 static uint64_t guess_groups(const hac_query_spec *spec)
@@ -326,9 +395,7 @@ hac_status hac_query_size(const hac_query_spec *spec, const hac_machine *machine
     sizes.groups = guess_groups(spec);
     if (hac_query_in_parts(spec))
         hac_query_choose_parts(spec, rows_of(spec, units(spec)), &sizes);
-    hac_status status = aggregates(spec) ? fit_regions(spec, &sizes, err) : fit_rows(spec, &sizes, err);
-    if (status == HAC_OK && aggregates(spec))
-        status = fit_groups(spec, &sizes, err);
+    hac_status status = aggregates(spec) ? fit_passes(spec, &sizes, err) : fit_rows(spec, &sizes, err);
     if (status == HAC_OK)
         *ret = sizes;
     return status;

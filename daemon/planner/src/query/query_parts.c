@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows in an order, in parts (query.order, query.join), and what changes in the course of a job. */
+#include <math.h>
 #include <string.h>
 
 #include "base/query_layout.h"
@@ -87,6 +88,42 @@ void hac_query_set_parts(hac_plan *plan, uint64_t rows)
         task->count = task->item_count = parts;
         task->grain = task->grain < parts ? task->grain : parts;
     }
+}
+
+void hac_query_set_partitions(hac_plan *plan, uint32_t partitions)
+{
+    plan->query.partitions = partitions;
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        hac_plan_task *task = &plan->tasks[t];
+        bool merge = strcmp(task->codelet, "query.merge") == 0;
+        if (merge || strcmp(task->codelet, "query.finish") == 0)
+            HAC_EDIT_PARAMS(hac_query_params, task)->partitions = partitions;
+        if (!merge)
+            continue;
+        task->count = task->item_count = partitions;
+        task->grain = task->grain < partitions ? task->grain : partitions;
+    }
+}
+
+/* A chunk needs f + s / p bytes in each of p passes: f for the largest group, which no pass splits. Two
+ * different numbers of passes give f and s. */
+void hac_query_learn_region(hac_query_spec *spec, uint64_t needed, uint32_t passes)
+{
+    double region = (double)(needed + needed / 4), fixed = fmin((double)spec->region_fixed, region);
+    double split = (region - fixed) * passes;
+    if (spec->seen_passes > 0 && passes > spec->seen_passes) {
+        double fewer = (double)spec->seen_region - region;
+        split = fmax(fewer, 0) / (1.0 / spec->seen_passes - 1.0 / passes);
+        fixed = fmax(region - split / passes, 0);
+        split = (region - fixed) * passes;
+    } else if (spec->chunk_groups > 0) { /* groups of equal size */
+        fixed = fmax(fixed, region / (double)spec->chunk_groups);
+        split = (region - fixed) * passes;
+    }
+    spec->region = (uint64_t)(fixed + split);
+    spec->region_fixed = (uint64_t)fixed;
+    spec->seen_region = (uint64_t)region;
+    spec->seen_passes = passes;
 }
 
 /* Whether statistics answered what the plan expects of them. Of a row group in several chunks only the first
