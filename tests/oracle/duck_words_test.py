@@ -551,6 +551,13 @@ class Words(SharedMachineTest):
             wanted = Path(self.m.path("right.csv")).read_text(encoding="utf-8").splitlines()
             got = self.m.good("query", of.replace(" t ", " 't.csv' ")).decode().splitlines()
             self.assertEqual((got[0], len(got)), (wanted[0], len(wanted)), items)
+        Path(self.m.path("d.csv")).write_text("id,id_1\n1,30\n2,20\n3,10\n")
+        for statement in ("SELECT id, * FROM 'd.csv' ORDER BY id_1 LIMIT 1", "SELECT id, id FROM 'd.csv' ORDER BY id_1",
+                          "SELECT id, id, -id AS id_1 FROM 'd.csv' ORDER BY id_1", "SELECT id, id, -id AS Id_1 FROM 'd.csv' ORDER BY id_1",
+                          "SELECT DISTINCT id, id, -id AS id_1 FROM 'd.csv' ORDER BY id_1", "SELECT id, id, * FROM 'd.csv' ORDER BY ID_1 + 0",
+                          "SELECT max(id) AS m, max(id) AS m, -max(id) AS m_1 FROM 'd.csv' GROUP BY id ORDER BY m_1"):
+            self.check([statement] * 9, self.ask(statement), self.duck.execute(statement).fetchall())
+        self.assertEqual(self.m.good("query", "SELECT id, id, * FROM 'd.csv' LIMIT 1"), b"id,id_2,id_3,id_1\n1,1,1,30\n")
         self.m.good("query", "SELECT id, id, city AS id FROM 't.csv' WHERE id < 2", "-o", "twice.parquet")
         self.assertEqual(self.duck.execute("SELECT id, id_1, id_2 IS NOT NULL FROM 'twice.parquet'").fetchall(), [(0, 0, True), (1, 1, True)])
 

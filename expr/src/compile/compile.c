@@ -263,21 +263,6 @@ static bool is_key_output(hac_compiler *c, const hac_item *item, const char *nam
     return false;
 }
 
-/* The name for a column after others of that name: a, a_1, a_2. */
-static const char *repeated_name(hac_compiler *c, const char *name)
-{
-    char *ret = hac_arena_alloc(&c->arena, HAC_FIELD_NAME_MAX);
-    char suffix[16];
-    for (unsigned i = 1; ret != NULL; i++) {
-        int bytes = snprintf(suffix, sizeof suffix, "_%u", i);
-        hac_utf8_copy(ret, HAC_FIELD_NAME_MAX - (size_t)bytes, name);
-        strcat(ret, suffix);
-        if (output_named(c, ret) == NULL)
-            return ret;
-    }
-    return NULL;
-}
-
 static hac_status add_output(hac_compiler *c, const hac_item *item)
 {
     const char *name = item->name != NULL ? item->name : hac_compile_own_text(c, item);
@@ -289,12 +274,10 @@ static hac_status add_output(hac_compiler *c, const hac_item *item)
     if (same != NULL && !c->text->select_only && !hac_node_equal(same->node, item->node))
         return hac_expr_fail(item->source, item->first, c->err,
                              "two columns are called '%s'; give one of them another name with 'as'", name);
-    if (same != NULL && (name = repeated_name(c, name)) == NULL)
-        return hac_fail_no_memory(c->err);
     if (c->n_outputs == HAC_PROGRAM_OUTPUTS_MAX)
         return hac_expr_fail(item->source, item->first, c->err, "more than %d columns",
                              HAC_PROGRAM_OUTPUTS_MAX);
-    c->outputs[c->n_outputs++] = (hac_output_column){item->node, name, item->name != NULL};
+    c->outputs[c->n_outputs++] = (hac_output_column){item->node, name, item->name != NULL, same != NULL};
     return HAC_OK;
 }
 
@@ -371,6 +354,46 @@ static hac_status add_star(hac_compiler *c, const hac_item *star)
                              : "the input has no columns; count() is the number of its rows");
 }
 
+/* Whether an output has the name, in any case. */
+static bool is_taken(const hac_compiler *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_outputs; i++)
+        if (strcasecmp(c->outputs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A free name for a column after `before` others of that name: a_1, a_2. NULL: no memory. */
+static const char *free_name(hac_compiler *c, const char *name, unsigned before)
+{
+    char *ret = hac_arena_alloc(&c->arena, HAC_FIELD_NAME_MAX);
+    char suffix[16];
+    for (unsigned i = before; ret != NULL; i++) {
+        int bytes = snprintf(suffix, sizeof suffix, "_%u", i);
+        hac_utf8_copy(ret, HAC_FIELD_NAME_MAX - (size_t)bytes, name);
+        strcat(ret, suffix);
+        if (!is_taken(c, ret))
+            return ret;
+    }
+    return NULL;
+}
+
+/* Gives names of their own to the columns that repeat a name. This comes after all columns are known, so that
+ * no made name is that of another column. */
+static hac_status name_repeated(hac_compiler *c)
+{
+    const char *asked[HAC_PROGRAM_OUTPUTS_MAX];
+    for (size_t i = 0; i < c->n_outputs; i++) {
+        asked[i] = c->outputs[i].name;
+        unsigned before = 0;
+        for (size_t j = 0; j < i && c->outputs[i].repeated; j++)
+            before += strcmp(asked[j], asked[i]) == 0;
+        if (c->outputs[i].repeated && (c->outputs[i].name = free_name(c, asked[i], before)) == NULL)
+            return hac_fail_no_memory(c->err);
+    }
+    return HAC_OK;
+}
+
 static hac_status make_outputs(hac_compiler *c)
 {
     hac_status status = HAC_OK;
@@ -391,7 +414,7 @@ static hac_status make_outputs(hac_compiler *c)
                 "'*' is all columns of a row, and here rows become groups; name what is wanted");
     }
     c->n_visible = c->n_outputs;
-    return status;
+    return status == HAC_OK ? name_repeated(c) : status;
 }
 
 /* ---- distinct ---- */
@@ -444,7 +467,7 @@ static hac_status column_of(hac_compiler *c, const hac_item *item, uint16_t *ret
         return hac_expr_fail(item->source, item->first, c->err, "more than %d columns",
                              HAC_PROGRAM_OUTPUTS_MAX);
     if (column == c->n_outputs)
-        c->outputs[c->n_outputs++] = (hac_output_column){item->node, "", false};
+        c->outputs[c->n_outputs++] = (hac_output_column){.node = item->node, .name = ""};
     *ret = (uint16_t)column;
     return HAC_OK;
 }
@@ -628,8 +651,12 @@ static hac_status make_order(hac_compiler *c)
 {
     hac_item named[HAC_PROGRAM_OUTPUTS_MAX];
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < c->n_outputs; i++)
-        named[i] = (hac_item){.node = c->outputs[i].node, .name = c->outputs[i].name};
+    for (size_t i = 0; i < c->n_outputs; i++) {
+        const hac_output_column *output = &c->outputs[i];
+        /* a column of the source comes before a name that was made */
+        bool hidden = output->repeated && hac_compile_has_column(c, output->name);
+        named[i] = (hac_item){.node = output->node, .name = hidden ? NULL : output->name};
+    }
     c->checker.outputs = named;
     c->checker.n_outputs = c->n_outputs;
     c->checker.outputs_last = c->values != NULL; /* the outputs are the columns, as strings */

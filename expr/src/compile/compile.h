@@ -13,6 +13,7 @@ typedef struct hac_output_column {
     hac_node *node;
     const char *name; /* "": a hidden column */
     bool named;       /* the user gave the name */
+    bool repeated;    /* another column before has the name that was asked for */
 } hac_output_column;
 
 typedef struct hac_compiler {
