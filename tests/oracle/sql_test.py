@@ -144,6 +144,8 @@ WITH t AS (SELECT id AS a, a + 1 AS b FROM 'sales.csv') SELECT b AS a, a AS b FR
 WITH t AS (SELECT id, qty FROM 'sales.csv' WHERE city IS NOT NULL) SELECT * FROM t WHERE qty > 1 ORDER BY id
 WITH t AS (SELECT id % 4 AS k, qty FROM 'parts/0.csv' UNION ALL SELECT id % 4 AS k, qty FROM 'parts/1.csv') SELECT k, max(qty) AS m, k + 1 AS l FROM t GROUP BY ALL ORDER BY ALL
 WITH t AS (SELECT id % 5 AS k FROM 'sales.csv') SELECT DISTINCT t.k FROM t ORDER BY k LIMIT 3
+SELECT "t"."id", t."city", "T".qty FROM 'sales.csv' AS "t" WHERE "t".id < 9 ORDER BY "t" . "id" DESC
+WITH "t" AS (SELECT "s"."id" AS "id" FROM 'sales.csv' AS "s") SELECT sum("t"."id") AS "s" FROM "t" WHERE "t"."id" > 5
 SELECT city, qty, count(*) FROM 'sales.csv' GROUP BY ALL HAVING count(*) BETWEEN 50 AND 110 ORDER BY ALL
 """.strip().splitlines()
 
@@ -327,6 +329,14 @@ class Lines(SqlCase):
             file.write(",".join(f"c{i}" for i in range(400)) + "\n")
             file.writelines(",".join(str(i + row) for i in range(400)) + "\n" for row in range(3))
         self.assertEqual(self.m.good("query", "SELECT sum(c1) FILTER (WHERE c398 > 398) AS s FROM 'wide.csv'"), b"s\n5\n")
+
+    @unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
+    def test_quoted_alias(self):
+        """An alias of the source has its meaning in quotes, too, before a member of that name."""
+        Path(self.m.path("u.jsonl")).write_text('{"x": 9, "t": {"x": 1}, "user": {"id": 5}}\n')
+        for items in ('t.x, "t".x, "t"."x", t."x", "T" . "x"', '"t"."t"."x", t.t.x', '"user" . id, "user"."id", user."id", "t"."user"."id"'):
+            self.compare(f"SELECT {items} FROM 'u.jsonl' t")
+        self.assertEqual(self.m.good("query", "SELECT \"t\".x AS a FROM 'u.jsonl'"), b"a\n1\n")
 
     def test_flows(self):
         """explain says what reads the input."""

@@ -116,12 +116,26 @@ static char *copy(sql_parser *p, const char *from, size_t bytes)
     return text;
 }
 
+/* The dot between the parts of a joined name, until it is known whether the first part is the source's alias.
+ * No text in UTF-8 has this byte. */
+#define JOINT '\xff'
+
+/* Puts dots in the place of the joints of a name. */
+static void dot_joints(char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] == JOINT)
+            text[i] = '.';
+}
+
 /* Copies a name or a string without its quotes. */
 static char *unquoted(sql_parser *p)
 {
     char *text = copy(p, p->token.text, p->token.bytes);
     if (text != NULL && p->token.kind != HAC_TOKEN_NAME)
         text[hac_token_unquote(&p->token, text)] = '\0';
+    if (text != NULL && p->token.kind == HAC_TOKEN_QUOTED)
+        dot_joints(text, strlen(text));
     return text;
 }
 
@@ -137,46 +151,90 @@ static char *skip_comment(char *at)
     return end != NULL ? end + 2 : at + strlen(at);
 }
 
+/* Returns what follows the quotes. NULL: there is no closing one. */
 static char *skip_quoted(char *at)
 {
-    char *end = strchr(at + 1, *at);
-    return end != NULL ? end + 1 : at + strlen(at);
+    char quote = *at++;
+    for (; *at != '\0'; at++)
+        if (*at == quote && *++at != quote) /* quotes in quotes are doubled */
+            return at;
+    return NULL;
 }
 
-/* `"user".id` and `"user"."id"` are the column `"user.id"`: joins the names in place. Returns what follows
- * the quoted name at `at`. */
-static char *skip_quoted_name(char *at)
+static char *skip_part(char *at)
 {
-    char *end = skip_quoted(at);
-    while (end[-1] == '"' && end > at + 1 && end[0] == '.' && (end[1] == '"' || hac_is_name_start(end[1]))) {
-        bool quoted = end[1] == '"';
-        char *name = end + 1 + quoted, *behind = name;
-        while (quoted ? *behind != '"' && *behind != '\0' : hac_is_name_part(*behind))
-            behind++;
-        if (quoted && *behind == '\0')
-            return end;
-        size_t bytes = (size_t)(behind - name);
-        end[-1] = '.';
-        memmove(end, name, bytes);
-        end[bytes] = '"';
-        if (quoted)
-            memset(end + bytes + 1, ' ', 2);
-        end += bytes + 1 + 2 * (size_t)quoted;
-        if (quoted)
-            return end;
+    if (*at == '"')
+        return skip_quoted(at);
+    while (hac_is_name_part(*at))
+        at++;
+    return at;
+}
+
+/* Skips the dot behind a part of a name, and the blanks around it. NULL: no dot follows. */
+static char *skip_dot(char *at)
+{
+    at += strspn(at, " \t\r\n\v\f");
+    return *at == '.' ? at + 1 + strspn(at + 1, " \t\r\n\v\f") : NULL;
+}
+
+/* Returns the end of the name at `at`, whose parts may be in quotes: `a."b c"."d"`. `*quoted` becomes true
+ * if one of them is. */
+static char *end_of_name(char *at, bool *quoted)
+{
+    char *end = skip_part(at);
+    *quoted = *at == '"';
+    while (end != NULL) {
+        char *next = skip_dot(end);
+        if (next == NULL || (*next != '"' && !hac_is_name_start(*next)))
+            break;
+        char *behind = skip_part(next);
+        if (behind == NULL)
+            break;
+        *quoted |= *next == '"';
+        end = behind;
     }
     return end;
 }
 
-/* `t.*` is all columns of the one source, and `t."unit price"` is one of them: blanks `t.`, as a name in
- * double quotes has no other name before it. Returns what follows the name at `at`. */
+/* Writes the parts of the name to its begin, without their quotes. Returns the number of bytes. */
+static size_t join_parts(char *at, const char *end, char joint)
+{
+    char *out = at, *part = at;
+    for (;;) {
+        char *behind = skip_part(part);
+        bool quoted = *part == '"';
+        size_t bytes = (size_t)(behind - part) - 2 * (size_t)quoted;
+        memmove(out, part + quoted, bytes);
+        out += bytes;
+        if (behind >= end)
+            return (size_t)(out - at);
+        part = skip_dot(behind);
+        *out++ = joint;
+    }
+}
+
+/* `"user".id`, `user."id"` and `"user" . id` are the column `"user.id"`, or the column `"id"` of the source
+ * `user`: joins the parts to one token in place. `t.*` is all columns of the one source: blanks `t.`. Returns
+ * what follows the name at `at`. */
 static char *skip_name(char *at)
 {
-    char *end = at;
-    while (hac_is_name_part(*end))
-        end++;
-    if (end[0] == '.' && (end[1] == '*' || end[1] == '"'))
+    bool quoted;
+    char *end = end_of_name(at, &quoted);
+    if (end == NULL)
+        return at + strlen(at);
+    if (end[0] == '.' && end[1] == '*') {
         memset(at, ' ', (size_t)(end - at) + 1);
+        return end + 1;
+    }
+    if (end == skip_part(at))
+        return end;
+    size_t bytes = join_parts(at, end, quoted ? JOINT : '.');
+    if (quoted) {
+        memmove(at + 1, at, bytes);
+        at[0] = at[bytes + 1] = '"';
+        bytes += 2;
+    }
+    memset(at + bytes, ' ', (size_t)(end - at) - bytes);
     return end;
 }
 
@@ -193,10 +251,12 @@ static void blank_comments(char *text)
         }
         if (strchr(" \t\r\n\v\f", *at) == NULL)
             last = at;
-        at = *at == '"'               ? skip_quoted_name(at)
-             : *at == '\''            ? skip_quoted(at)
-             : hac_is_name_start(*at) ? skip_name(at)
-                                      : at + 1;
+        if (*at == '"' || hac_is_name_start(*at))
+            at = skip_name(at);
+        else
+            at = *at == '\'' ? skip_quoted(at) : at + 1;
+        if (at == NULL)
+            break;
     }
     if (last != NULL && *last == ';')
         *last = ' ';
@@ -486,23 +546,41 @@ static bool take_distinct(sql_parser *p)
     return is_word(p, "distinct") || is_word(p, "all") ? advance(p) : true;
 }
 
-/* Replaces `t.` before a column's name by blanks, if t is the source's alias. */
+/* Whether the token is a column's name behind the alias and a dot. */
+static bool has_alias(const hac_token *token, const char *alias)
+{
+    bool quoted = token->kind == HAC_TOKEN_QUOTED;
+    size_t n = alias != NULL ? strlen(alias) : 0;
+    const char *name = token->text + quoted;
+    return n > 0 && token->bytes > n + 1 + 2 * (size_t)quoted && name[n] == (quoted ? JOINT : '.') &&
+           strncasecmp(name, alias, n) == 0;
+}
+
+/* Replaces `t.` before a column's name by blanks, if t is the source's alias (NULL: it has none), and the
+ * other joints of names by dots. */
 static void drop_alias(const char *alias, char *text)
 {
     hac_expr_source source = {.option = "", .text = text};
     hac_lexer lexer = {&source, text};
     hac_token token = {.kind = HAC_TOKEN_NAME};
-    size_t n = strlen(alias);
-    while (token.kind != HAC_TOKEN_END && hac_lexer_next(&lexer, &token, NULL) == HAC_OK)
-        if (token.kind == HAC_TOKEN_NAME && token.bytes > n + 1 && token.text[n] == '.' &&
-            strncasecmp(token.text, alias, n) == 0)
-            memset(text + (token.text - text), ' ', n + 1);
+    while (token.kind != HAC_TOKEN_END && hac_lexer_next(&lexer, &token, NULL) == HAC_OK) {
+        bool quoted = token.kind == HAC_TOKEN_QUOTED;
+        char *at = text + (token.text - text);
+        if ((token.kind == HAC_TOKEN_NAME || quoted) && has_alias(&token, alias)) {
+            size_t bytes = strlen(alias) + 1;
+            memset(at, ' ', bytes + quoted);
+            if (quoted)
+                at[bytes] = '"';
+        }
+        if (quoted)
+            dot_joints(at, token.bytes);
+    }
 }
 
 static void drop_aliases(sql_parser *p)
 {
     const char *alias = p->alias != NULL || p->inside ? p->alias : p->with;
-    for (size_t i = 0; i < HAC_SQL_WITH_SELECT && alias != NULL; i++)
+    for (size_t i = 0; i < HAC_SQL_WITH_SELECT; i++)
         if (p->select->clauses[i].text != NULL)
             drop_alias(alias, p->select->clauses[i].text);
     free(p->alias);
@@ -698,6 +776,8 @@ hac_status hac_sql_select_parse(const char *text, hac_sql_select *ret, hac_error
     p.lexer = (hac_lexer){&p.source, own};
     if (advance_twice(&p))
         (void)parse_statement(&p);
+    if (p.status != HAC_OK)
+        dot_joints(p.err->message, strlen(p.err->message));
     free(p.alias);
     free(p.with);
     free(p.inner_where.text);
