@@ -146,6 +146,7 @@ WITH t AS (SELECT id % 4 AS k, qty FROM 'parts/0.csv' UNION ALL SELECT id % 4 AS
 WITH t AS (SELECT id % 5 AS k FROM 'sales.csv') SELECT DISTINCT t.k FROM t ORDER BY k LIMIT 3
 SELECT "t"."id", t."city", "T".qty FROM 'sales.csv' AS "t" WHERE "t".id < 9 ORDER BY "t" . "id" DESC
 WITH "t" AS (SELECT "s"."id" AS "id" FROM 'sales.csv' AS "s") SELECT sum("t"."id") AS "s" FROM "t" WHERE "t"."id" > 5
+SELECT id AS z FROM 'parts/0.csv' WHERE city = 'Bern' UNION ALL select ID as Z from 'parts/1.csv' where CITY = 'Bern' ORDER BY z
 SELECT city, qty, count(*) FROM 'sales.csv' GROUP BY ALL HAVING count(*) BETWEEN 50 AND 110 ORDER BY ALL
 """.strip().splitlines()
 

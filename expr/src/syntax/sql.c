@@ -604,7 +604,7 @@ static bool take_select(sql_parser *p)
     return p->status == HAC_OK;
 }
 
-/* Whether the texts have the same tokens. Both were read before. */
+/* Whether the texts have the same tokens, whose case counts in quotes only. Both were read before. */
 static bool same_text(const hac_sql_text *a, const hac_sql_text *b)
 {
     if (a->text == NULL || b->text == NULL)
@@ -615,7 +615,9 @@ static bool same_text(const hac_sql_text *a, const hac_sql_text *b)
     do {
         if (hac_lexer_next(&x, &s, NULL) != HAC_OK || hac_lexer_next(&y, &t, NULL) != HAC_OK)
             return false;
-        if (s.kind != t.kind || s.bytes != t.bytes || memcmp(s.text, t.text, s.bytes) != 0)
+        bool exact = s.kind == HAC_TOKEN_QUOTED || s.kind == HAC_TOKEN_STRING;
+        int (*differ)(const char *, const char *, size_t) = exact ? strncmp : strncasecmp;
+        if (s.kind != t.kind || s.bytes != t.bytes || differ(s.text, t.text, s.bytes) != 0)
             return false;
     } while (s.kind != HAC_TOKEN_END);
     return true;

@@ -50,6 +50,7 @@ static void statements(void **state)
          "a|-|-|-|a|-|limit 1 f,g,h"},
         {"SELECT x.a FROM 'f' x WHERE x.a > 1 UNION ALL SELECT yy.a FROM 'g' yy WHERE yy.a > 1",
          "  a|  a > 1|-|-|-|-|f,g"},
+        {"SELECT \"t\".a AS z FROM 'f' t UNION ALL SELECT \"u\".a as Z FROM 'g' u",
          "  \"a\" AS z|-|-|-|-|-|f,g"},
         {"FROM read_csv('f') UNION ALL FROM read_csv_auto('g')", "*|-|-|-|-|-|f,g csv"},
         {"WITH t AS (SELECT * FROM 'f') SELECT a FROM t", "a|-|-|-|-|-|f"},
