@@ -157,7 +157,7 @@ class Quick(Case, SharedMachineTest):
                 (2, ("--select", "a, count()"), "a"), (2, ("--select", "count(count())"), "count"),
                 (2, ("--select", "a", "--order-by", "z"), "z"), (2, ("--select", "*", "--group-by", "a"), "*"),
                 (2, ("--select", "count()", "--group-by", "1"), "--group-by"), (2, ("--select", "'x"), "--select"),
-                (2, ("--select", "a as x, b as x"), "x"), (2, ("--select", "cast(a as blob)"), "blob"),
+                (2, ("--select", "a as x, b as x"), "x"), (2, ("--select", "cast(a as blob)"), "bytes"),
                 (2, ("--select", "nosuch(a)"), "nosuch"), (2, ("--select", "a" + " + a" * 9000), "select"),
                 (2, ("--select", "(" * 5000 + "a" + ")" * 5000), "--select"),
                 (1, ("--select", "9223372036854775807 + a"), "line 2"), (1, ("--select", "cast(b as i64)"), "line 2"),
@@ -165,7 +165,7 @@ class Quick(Case, SharedMachineTest):
             with self.subTest(words=" ".join(words)[:60]):
                 self.m.bad(code, "mapreduce", good, *schema, *words, says=says)
         self.m.bad(1, "mapreduce", "missing.csv", *schema, "--select", "a", says="missing.csv")
-        self.m.bad(2, "mapreduce", self.put("x.dat", "1"), *schema, "--select", "a", says="--parse")
+        self.m.bad(2, "mapreduce", self.put("x.dat", "\0\1\2"), *schema, "--select", "a", says="--parse")
         for text, says in (('a,b\n1,"x\n', "quote"), ("a,b\n1,x\n2\n", "line 3"), ("a,b\n1,x\n\n2,y,z\n", "line 4"),
                            ("a,b\n1,x\nzwei,y\n", "zwei"), ('a,b\n"1"x,y\n', "line 2"),
                            ("a,b\n1,x\n99999999999999999999,y\n", "line 3")):
