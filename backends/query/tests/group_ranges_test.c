@@ -258,12 +258,55 @@ static void test_little_memory(void **state)
     assert_true(held);
 }
 
+/* What a region needs for the partial of one chunk, where `chunks` chunks with these keys share one; 0: they
+ * do not. */
+static uint64_t needed_by(int64_t *keys, size_t rows, size_t chunks, uint64_t region)
+{
+    counting c;
+    hac_partial_writer *w;
+    uint64_t needed, groups;
+    hac_group_options options = {.seed = 7, .memory = UINT64_MAX, .partitions = 4};
+    make_query(&c);
+    uint8_t *regions = aligned_alloc(64, chunks * region);
+    assert_non_null(regions);
+    assert_int_equal(hac_partial_writer_new(&c.query, &options, &w, NULL), HAC_OK);
+    hac_partial_begin(w, 0, regions, region);
+    bool joined = true;
+    for (size_t i = 0; joined && i < chunks; i++) {
+        hac_column v = vector_of(keys);
+        joined = i == 0 || hac_partial_extend(w, region);
+        if (joined && rows > 0)
+            assert_int_equal(hac_partial_add(w, &v, rows, NULL), HAC_OK);
+    }
+    assert_int_equal(hac_partial_end(w, &needed, &groups, NULL), HAC_OK);
+    if (joined && needed <= region)
+        assert_int_equal(hac_partial_chunks(regions, region, chunks + 1), chunks);
+    hac_partial_writer_free(w);
+    free(regions);
+    return joined ? needed : 0;
+}
+
+/* Chunks that share a partial need no more each than one of its own does, also without groups. */
+static void test_several_chunks(void **state)
+{
+    (void)state;
+    int64_t keys[HAC_BATCH_ROWS];
+    for (int64_t i = 0; i < HAC_BATCH_ROWS; i++)
+        keys[i] = i % 100 * 70000;
+    for (size_t rows = 0; rows <= HAC_BATCH_ROWS; rows += HAC_BATCH_ROWS / 4) {
+        uint64_t one = needed_by(keys, rows, 1, 65536), many = needed_by(keys, rows, 9, 65536);
+        assert_in_range(many, 1, one + one / 16);
+        assert_in_range(needed_by(keys, rows, 9, (one + 63) / 64 * 64), 1, (one + 63) / 64 * 64);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_other_partitions),
         cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_several_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

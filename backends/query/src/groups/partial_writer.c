@@ -575,7 +575,7 @@ hac_status hac_partial_add_plain(hac_partial_writer *w, const uint8_t *const *va
  * several shows how many these are. */
 static uint64_t needed_by_one(const hac_partial_writer *w, const hac_partial_header *h)
 {
-    if (w->chunks == 1)
+    if (w->chunks == 1 || h->groups == 0)
         return h->bytes;
     uint64_t groups = h->groups * h->stride + h->strings_bytes, region = w->capacity / w->chunks;
     uint64_t one = h->bytes - groups + (uint64_t)((double)groups * (double)w->gained_max / (double)h->groups);
