@@ -211,13 +211,14 @@ static bool is_of(const bucket *b, bucket_owner owner, const char *learner)
     return owner == OF_ANYBODY || (its != NULL && (owner == OF_ANY_LEARNER || strcmp(its, learner) == 0));
 }
 
-/* Drops the bucket of that owner that has been unused for the longest time. Returns false if there is none.
- */
-static bool drop_longest_unused(hac_model_set *set, bucket_owner owner, const char *learner)
+/* Drops the bucket of that owner that has been unused for the longest time; `narrow`: among those of narrow
+ * models. Returns false if there is none. */
+static bool drop_longest_unused(hac_model_set *set, bucket_owner owner, const char *learner, bool narrow)
 {
     size_t oldest = set->n;
     for (size_t i = 0; i < set->n; i++)
         if (is_of(set->buckets[i], owner, learner) &&
+            (!narrow || hac_model_is_narrow(set->buckets[i]->codelet)) &&
             (oldest == set->n || set->buckets[i]->used < set->buckets[oldest]->used))
             oldest = i;
     if (oldest == set->n)
@@ -236,14 +237,18 @@ static size_t count_of(const hac_model_set *set, const char *learner)
     return n;
 }
 
-/* Makes room for a new bucket of that codelet. */
+/* Makes room for a new bucket of that codelet. Narrow models, of which each new query makes some, go before
+ * the others, which are all that is known of codelets. */
 static bool make_room(hac_model_set *set, const char *codelet)
 {
     const char *learner = hac_model_learner(codelet);
     if (learner != NULL && count_of(set, learner) >= LEARNER_BUCKETS)
-        return drop_longest_unused(set, OF_LEARNER, learner);
-    return set->n < MAX_BUCKETS || drop_longest_unused(set, OF_ANY_LEARNER, NULL) ||
-           (learner == NULL && drop_longest_unused(set, OF_ANYBODY, NULL));
+        return drop_longest_unused(set, OF_LEARNER, learner, true) ||
+               drop_longest_unused(set, OF_LEARNER, learner, false);
+    return set->n < MAX_BUCKETS ||
+           drop_longest_unused(set, learner == NULL ? OF_ANYBODY : OF_ANY_LEARNER, NULL, true) ||
+           drop_longest_unused(set, OF_ANY_LEARNER, NULL, false) ||
+           (learner == NULL && drop_longest_unused(set, OF_ANYBODY, NULL, false));
 }
 
 /* The bucket of that key, made if there is none; NULL when there is no room (the sample is then lost). */

@@ -259,6 +259,24 @@ static void test_learners(void **state)
     hac_model_set_free(set);
 }
 
+/* Each query makes narrow models: they drive out each other, of a learner and of all, and no others. */
+static void test_narrow_go_first(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    char codelet[64];
+    hac_model_record(set, "device", "c", HAC_TYPE_U32, 100, 1, false);
+    hac_model_record(set, "device", "c@1", HAC_TYPE_U32, 100, 1, false);
+    for (int i = 0; i < 9000; i++) {
+        snprintf(codelet, sizeof(codelet), i % 2 == 0 ? "c=%x@1" : "c=%x", i);
+        hac_model_record(set, "device", codelet, HAC_TYPE_U32, 100, 1, false);
+        assert_int_equal(hac_model_predict(set, "device", codelet, HAC_TYPE_U32, 100, false).samples, 1);
+    }
+    assert_int_equal(hac_model_predict(set, "device", "c", HAC_TYPE_U32, 100, false).samples, 1);
+    assert_int_equal(hac_model_predict(set, "device", "c@1", HAC_TYPE_U32, 100, false).samples, 1);
+    hac_model_set_free(set);
+}
+
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -479,14 +497,14 @@ static void test_narrow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_learnt), cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_outliers),       cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_interpolation),  cmocka_unit_test(test_small_says_nothing_of_large),
-        cmocka_unit_test(test_disturbed),      cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_wrong_sums),
-        cmocka_unit_test(test_extreme_sizes),  cmocka_unit_test(test_learners),
-        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_nothing_learnt),  cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_outliers),        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_interpolation),   cmocka_unit_test(test_small_says_nothing_of_large),
+        cmocka_unit_test(test_disturbed),       cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_wrong_lines),     cmocka_unit_test(test_wrong_sums),
+        cmocka_unit_test(test_extreme_sizes),   cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_narrow_go_first), cmocka_unit_test(test_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
