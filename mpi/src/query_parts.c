@@ -8,7 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/input_options.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "expr/schema.h"
 #include "text/json_fields.h"
 
@@ -87,6 +89,102 @@ static hac_status measure(distribution *d, hac_error *err)
         d->all += d->units[f];
     }
     return status;
+}
+
+/* ---- what the other ranks have ---- */
+
+/* What a rank was called with. */
+typedef struct rank_input {
+    uint64_t n_files, query;
+    uint64_t bytes[HAC_QUERY_FILES_MAX], units[HAC_QUERY_FILES_MAX];
+} rank_input;
+
+/* FNV-1a of the bytes and of their number. */
+static void add_hash(uint64_t *hash, const void *from, size_t bytes)
+{
+    const uint8_t *at = from;
+    uint64_t h = *hash;
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ at[i]) * UINT64_C(0x100000001b3);
+    *hash = (h ^ bytes) * UINT64_C(0x100000001b3);
+}
+
+/* A hash of all options that the rows of the result depend on. NULL differs from an empty text. */
+static hac_status hash_query(const hac_query_options *o, uint64_t *ret, hac_error *err)
+{
+    const char *const texts[] = {o->schema, o->where,    o->group_by,    o->select,    o->order_by,
+                                 o->having, o->limit_by, o->with_select, o->with_where};
+    const uint64_t numbers[] = {
+        o->limit,          o->offset,        o->limit_each,      o->input_format, (uint64_t)o->infer_schema,
+        (uint64_t)o->find, o->distinct != 0, o->select_only != 0};
+    hac_text input = HAC_TEXT_NONE;
+    hac_autofree char *bytes = NULL;
+    size_t n = 0;
+    hac_input_options_write(&o->input_options, &input);
+    hac_status status = hac_text_finish(&input, &bytes, &n, err);
+    if (status != HAC_OK)
+        return status;
+    *ret = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        add_hash(ret, texts[i], texts[i] != NULL ? strlen(texts[i]) + 1 : 0);
+    add_hash(ret, numbers, sizeof numbers);
+    add_hash(ret, bytes, n);
+    return HAC_OK;
+}
+
+static hac_status compare(const distribution *d, const rank_input *first, const rank_input *own,
+                          hac_error *err)
+{
+    const unsigned long long files = own->n_files;
+    const unsigned rank = rank_of(d);
+    if (first->n_files != own->n_files)
+        return hac_fail(err, HAC_INVALID, "rank %u queries %llu files, and rank 0 queries %llu", rank, files,
+                        (unsigned long long)first->n_files);
+    for (size_t f = 0; f < own->n_files; f++)
+        if (first->bytes[f] != own->bytes[f])
+            return hac_fail(err, HAC_FAILED,
+                            "rank %u sees another size of %s than rank 0: %llu bytes, not %llu; every rank "
+                            "needs the same files, and nothing may write to them meanwhile",
+                            rank, d->input->names[f], (unsigned long long)own->bytes[f],
+                            (unsigned long long)first->bytes[f]);
+    if (first->query != own->query)
+        return hac_fail(err, HAC_INVALID, "rank %u: its query is not that of rank 0", rank);
+    for (size_t f = 0; f < own->n_files; f++)
+        if (first->units[f] != own->units[f])
+            return hac_fail(
+                err, HAC_FAILED,
+                "rank %u sees other row groups in %s than rank 0; every rank needs the same files", rank,
+                d->input->names[f]);
+    return HAC_OK;
+}
+
+/* Fails on all ranks if a rank was called with other files or another query than rank 0. With other sizes the
+ * parts would overlap or leave gaps. With another format or number of files a rank would wait for ever in a
+ * collective that the others never call. */
+static hac_status compare_with_first(const distribution *d, hac_error *err)
+{
+    const hac_mpi_input *input = d->input;
+    const unsigned n = ranks_of(d);
+    hac_autofree rank_input *first = calloc(1, sizeof *first);
+    hac_autofree rank_input *own = calloc(1, sizeof *own);
+    hac_autofree uint64_t *offsets = calloc(n + 1, sizeof *offsets);
+    hac_status status = first == NULL || own == NULL || offsets == NULL ? hac_fail_no_memory(err) : HAC_OK;
+    if (status == HAC_OK)
+        status = hash_query(input->options, &own->query, err);
+    status = hac_mpi_agree(d->mpi, status, err);
+    if (status != HAC_OK)
+        return status;
+    own->n_files = input->n_files;
+    memcpy(own->bytes, input->bytes, input->n_files * sizeof *own->bytes);
+    memcpy(own->units, d->units, input->n_files * sizeof *own->units);
+    if (rank_of(d) == 0)
+        *first = *own;
+    for (unsigned r = 1; r <= n; r++) /* only rank 0 sends */
+        offsets[r] = sizeof *first;
+    status = hac_mpi_share(d->mpi, first, offsets, err);
+    if (status == HAC_OK)
+        status = compare(d, first, own, err);
+    return hac_mpi_agree(d->mpi, status, err);
 }
 
 /* ---- lines ---- */
@@ -297,6 +395,8 @@ hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_mpi_input 
     if (status == HAC_OK)
         status = measure(&d, err);
     status = hac_mpi_agree(mpi, status, err);
+    if (status == HAC_OK)
+        status = compare_with_first(&d, err);
     if (status != HAC_OK)
         return status;
     if (hac_formats[input->options->input_format].text)

@@ -35,7 +35,8 @@ typedef struct hac_mpi_part {
     size_t n;
 } hac_mpi_part;
 
-/* Finds this rank's part. Collective. HAC_INVALID: the input cannot be divided. */
+/* Finds this rank's part. Collective; fails on all ranks if they were called with other files, sizes or
+ * queries. HAC_INVALID: also, the input cannot be divided. */
 HAC_MUST_USE hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_mpi_input *input,
                                        hac_mpi_part *ret, hac_error *err);
 

@@ -323,9 +323,9 @@ hac_status hac_mpi_query_input(hac_mpi *mpi, hac_client *client, const hac_mpi_i
     own.find = 0;            /* a rank sees only its part of the input */
     own.path_columns = NULL; /* ranks read parts of files, which have no names */
     a.options = &own;
-    status = share_today(mpi, &own, err);
+    status = hac_mpi_divide(mpi, client, input, &a.part, err); /* all ranks have one format after it */
     if (status == HAC_OK)
-        status = hac_mpi_divide(mpi, client, input, &a.part, err);
+        status = share_today(mpi, &own, err);
     if (status == HAC_OK)
         status = ask_either(&a, err);
     if (status == HAC_OK)

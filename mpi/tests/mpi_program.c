@@ -156,6 +156,20 @@ static int failures(hac_client *client, const char *name)
         options.job.detach = 1;
     if (strcmp(name, "closed") == 0)
         return report(hac_mpi_query(MPI_COMM_WORLD, client, &fd, NULL, 1, &query_options, &job, &err), &err);
+    if (strcmp(name, "files") == 0 || strcmp(name, "formats") == 0 || strcmp(name, "queries") == 0) {
+        const char *const names[] = {"q.csv", "q.csv"};
+        const int fds[] = {open(names[0], O_RDONLY | O_CLOEXEC), open(names[1], O_RDONLY | O_CLOEXEC)};
+        if (strcmp(name, "formats") == 0 && rank == 1)
+            query_options.input_format = HAC_INPUT_SYSLOG;
+        if (strcmp(name, "queries") == 0 && rank == 1)
+            query_options.where = "false";
+        hac_status status =
+            hac_mpi_query(MPI_COMM_WORLD, client, fds, names, strcmp(name, "files") == 0 && rank == 1 ? 2 : 1,
+                          &query_options, &job, &err);
+        close(fds[0]);
+        close(fds[1]);
+        return report(status, &err);
+    }
     if (strcmp(name, "no-options") == 0)
         return report(hac_mpi_query(MPI_COMM_WORLD, client, &fd, NULL, 1, NULL, &job, &err), &err);
     int code = report(hac_mpi_sort(MPI_COMM_WORLD, client, keys, 4, &options, &part, &err), &err);

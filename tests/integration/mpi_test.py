@@ -636,6 +636,26 @@ class Query(RankTest):
         self.bad(2, 2, "mapreduce", "j.jsonl", *select, says="--schema")
 
 
+    def test_sizes_differ(self):
+        """A rank sees more or fewer bytes, as of a file that grows: the query fails instead of counting rows twice or not at all."""
+        folders = [self.m.root / f"rank{i}" for i in range(2)]
+        query = ("--select", "count() as n, sum(a) as s")
+        for folder, n in zip(folders, (3000, 3300)):
+            folder.mkdir()
+            (folder / "f.csv").write_text("a\n" + "".join(f"{i:07}\n" for i in range(n)))
+            (folder / "f.bin").write_bytes(struct.pack(f"<{n}q", *range(n)))
+            self.m.good("parquet", "convert", folder / "f.csv", folder / "f.parquet", "--schema", "a:i64", "--row-group-rows", 1000)
+        cases = [("f.csv", ("mapreduce", "f.csv", "--schema", "a:i64")), ("f.parquet", ("parquet", "query", "f.parquet")),
+                 ("f.bin", ("mapreduce", "f.bin", "--parse", "fixed", "--schema", "a:i64"))]
+        for name, words in cases:
+            for order in (folders, folders[::-1]):
+                line = self.bad(1, 2, *words, *query, says=f"rank 1 sees another size of {name} than rank 0", folders=order)
+                sizes = [(folder / name).stat().st_size for folder in order]
+                self.assertIn(f"{sizes[1]} bytes, not {sizes[0]};", line)
+        for n, folder in zip((3000, 3300), folders):
+            self.assertEqual(self.good(2, *cases[0][1], *query, folders=[folder] * 2).decode(), f"n,s\n{n},{sum(range(n))}\n")
+
+
 class Program(RankTest):
     """The collective calls of <hac/mpi.h>, from a C program."""
 
@@ -676,10 +696,14 @@ class Program(RankTest):
 
     def test_failures(self):
         """A rank that cannot go on ends the call on all ranks, with one status and one message."""
+        (self.m.work / "q.csv").write_text("n\n1\n2\n")
         for name, status, says in (("no-client", 3, "rank 1: there is no connection"), ("types", 2, "rank 1: its type or order"),
                                    ("no-type", 2, "no type of keys"), ("no-keys", 2, "rank 1: keys is NULL"),
                                    ("detach", 2, "detach is not possible"), ("closed", 1, "Bad file descriptor"),
-                                   ("no-options", 2, "the options are NULL")):
+                                   ("no-options", 2, "the options are NULL"),
+                                   ("files", 2, "rank 1 queries 2 files, and rank 0 queries 1"),
+                                   ("formats", 2, "rank 1: its query is not that of rank 0"),
+                                   ("queries", 2, "rank 1: its query is not that of rank 0")):
             result = self.mpirun(2, name, program=PROGRAM)
             lines = sorted(result.out.decode().splitlines())
             self.assertEqual([line[:3] for line in lines], ["0: ", "1: "], f"{name}: {result}")
