@@ -227,6 +227,7 @@ struct hacd_job {
     hac_plan_history history; /* of the plans before the current one */
     hacd_plan_run run;
     unsigned restarts, retries;
+    unsigned yields;          /* restarts after a task that cannot be repeated gave way to other users */
     unsigned memory_kills;    /* executors that the kernel killed during this plan because memory ran out */
     bool crowded;             /* after so many kills the job starts over, without the user's other jobs */
     bool alone;               /* must be its user's only active job */

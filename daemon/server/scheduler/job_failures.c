@@ -11,7 +11,7 @@
 #define KILLS_MAX           20 /* lost executors after which a query is given up, whoever killed them */
 #define KILLS_MAX_PLAIN     60 /* the same for jobs that are no queries, which have fewer ways to fill memory */
 #define MEMORY_KILLS_MAX    8  /* kernel kills for lack of memory after which a job is given up */
-#define YIELDS_MAX          4  /* how often a task that cannot be cut further gives way to other users */
+#define YIELDS_MAX          4  /* yields that end a task, or a job that starts over for them */
 #define CUT_PIECES          16 /* pieces that are made of one that took too long */
 #define MEMORY_KILLS_BESIDE 2  /* the same beside other jobs of its user, without which the job may fit */
 
@@ -203,8 +203,21 @@ static bool cut(hacd_job *job, const hac_dispatch *dispatch)
     return true;
 }
 
-/* The task kept other users waiting, because its client made it long. It goes on in smaller pieces, or else
- * runs again when it is the user's turn, each time for longer. */
+static void refuse_long_task(hacd_job *job, const char *codelet, const char *device)
+{
+    if (job->code != HAC_OK)
+        return;
+    job->code = HAC_REFUSED;
+    snprintf(
+        job->message, sizeof job->message,
+        "%.64s takes too long at a stretch on %.64s while other users wait for it, and cannot be cut into "
+        "smaller pieces; divide its input, or try again later",
+        codelet, device);
+    hac_jobs_kick(job->jobs);
+}
+
+/* The task kept other users waiting. It goes on in smaller pieces, or else runs again when it is the user's
+ * turn, each time for longer. */
 static void give_way(hacd_job *job, const hac_dispatch *dispatch)
 {
     const char *device = job->jobs->devices->items[hacd_job_device(job, dispatch->plan_device)]->config.name;
@@ -217,16 +230,28 @@ static void give_way(hacd_job *job, const hac_dispatch *dispatch)
     }
     hacd_job_note(job, "%s kept other users waiting for %s: runs again when they have had their turn",
                   codelet, device);
-    if (++state->yields >= YIELDS_MAX && job->code == HAC_OK) {
-        job->code = HAC_REFUSED;
-        snprintf(job->message, sizeof job->message,
-                 "%.64s takes too long at a stretch on %.64s while other users wait for it, and cannot be "
-                 "cut into "
-                 "smaller pieces; divide its input, or try again later",
-                 codelet, device);
-        hac_jobs_kick(job->jobs);
-    }
+    if (++state->yields >= YIELDS_MAX)
+        refuse_long_task(job, codelet, device);
     give_back(job, dispatch, dispatch->attempt + 1);
+}
+
+/* A task that cannot be repeated kept other users waiting: the job starts over. The task's state ends with
+ * the plan, so the job counts the yields. Pieces that are lost later in the same plan add nothing. */
+static void give_way_and_start_over(hacd_job *job, const hac_dispatch *dispatch)
+{
+    const char *device = job->jobs->devices->items[hacd_job_device(job, dispatch->plan_device)]->config.name;
+    const char *codelet = job->plan->tasks[dispatch->task].codelet;
+    if (job->run.broken)
+        return;
+    job->run.broken = true;
+    hacd_job_note(job, "%s kept other users waiting for %s and cannot be repeated", codelet, device);
+    if (++job->yields >= YIELDS_MAX)
+        refuse_long_task(job, codelet, device);
+}
+
+uint32_t hac_job_failures_yields(const hacd_job *job, uint32_t task)
+{
+    return job->run.tasks[task].yields + job->yields;
 }
 
 void hac_job_failures_lost(hacd_job *job, const hac_dispatch *dispatch, const hac_loss *loss)
@@ -237,8 +262,11 @@ void hac_job_failures_lost(hacd_job *job, const hac_dispatch *dispatch, const ha
         give_back(job, dispatch, dispatch->attempt);
         return;
     }
-    if (loss->started && loss->gave_way && task->repeatable && !job->run.failed) {
-        give_way(job, dispatch);
+    if (loss->started && loss->gave_way) {
+        if (task->repeatable && !job->run.failed)
+            give_way(job, dispatch);
+        else
+            give_way_and_start_over(job, dispatch);
         return;
     }
     if (loss->started) {

@@ -28,6 +28,10 @@ void hac_job_failures_refused(hacd_job *job, const hac_dispatch *dispatch, const
 /* The executor that had the piece was lost. */
 void hac_job_failures_lost(hacd_job *job, const hac_dispatch *dispatch, const hac_loss *loss);
 
+/* How often the task gave way to other users, or made the job start over for that. Each time doubles how long
+ * it may keep them waiting. */
+uint32_t hac_job_failures_yields(const hacd_job *job, uint32_t task);
+
 /* Memory ran out: the kernel killed an executor that had no task, or one cannot start. This counts against
  * the job that holds the most memory, among those that are not given up yet. Returns whether there is one. */
 bool hac_job_failures_starved(hac_jobs *jobs);

@@ -291,7 +291,7 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->plan_device = plan_device;
     dispatch->cold = hac_executor_is_cold(executor, task);
     dispatch->beside = executor->goes_beside;
-    dispatch->yields = job->run.tasks[task_index].yields;
+    dispatch->yields = hac_job_failures_yields(job, task_index);
     dispatch->users_pace = job->kind->user_errors && strncmp(task->codelet, "query.", 6) == 0;
     dispatch->units =
         task->count > 0 ? task->units * ((double)piece->count / (double)task->count) : task->units;
