@@ -90,7 +90,7 @@ class Coded(SharedMachineTest):
         got = self.m.good("query", self.path("small.parquet"), "--select",
                           "sum(if(s like 'word _', substr(s, 6)::i64, 0)) as c", "--where", "n >= 0")
         self.assertEqual(got.decode().split("\n")[1], str(wanted[0][0]))
-        self.m.bad(1, "query", self.path("small.parquet"), "--select", "sum(substr(s, 5)::i64) as c", "--where", "n > 7",
+        self.m.bad(1, "query", self.path("small.parquet"), "--select", "sum(substr(s, 3)::i64) as c", "--where", "n > 7",
                    says="the text is not a value of the type")
 
     def test_wide_dictionaries(self):

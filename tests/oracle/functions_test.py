@@ -225,7 +225,7 @@ class Functions(SharedMachineTest):
     def test_refused(self):
         for select, says in (("s & 'x'", "'&' takes (integer, integer)"),
                              ("charindex('a', s)", "write position(a, part)"), ("isnull(s)", "a is null, or coalesce(a, b)"),
-                             ("t + interval '3 fortnights'", "units are year, quarter"), ("interval '1 day'", "stands behind the + or -"),
+                             ("t + interval '3 fortnights'", "units are year, quarter"), ("interval '1 day'", "behind the + or -"),
                              ("(i > 0) & (n > 0)", "joined by 'and' and 'or'"), ("date_diff('eon', t, u)", "expected 'year'")):
             self.m.bad(2, "mapreduce", "f.csv", "--schema", ",".join(map(":".join, zip(COLUMNS, TYPES))), "--select", select, says=says)
         for select, says in (("lpad(s, 3000000000, 'x')", "overflow"), ("i << 70", "overflow"), ("i >> -1 - n * n", "overflow"),
