@@ -332,6 +332,24 @@ class Lines(SqlCase):
         self.assertEqual(self.m.good("query", "SELECT sum(c1) FILTER (WHERE c398 > 398) AS s FROM 'wide.csv'"), b"s\n5\n")
 
     @unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
+    def test_union_by_position(self):
+        """UNION ALL goes by position, as in SQL: it is refused where the files' columns have another order."""
+        for name, text in (("ab", "a,b\n1,2\n"), ("ba", "b,a\n3,4\n"), ("abc", "a,b,c\n5,6,7\n")):
+            Path(self.m.path(f"{name}.csv")).write_text(text)
+            self.duck.execute(f"COPY (FROM '{name}.csv') TO '{self.m.path(name + '.parquet')}'")
+        for kind in ("csv", "parquet"):
+            ab, ba, abc = f"'ab.{kind}'", f"'ba.{kind}'", f"'abc.{kind}'"
+            for statement in (f"SELECT * FROM {ab} UNION ALL SELECT * FROM {ba}", f"FROM {ab} UNION ALL FROM {ba}",
+                              f"SELECT a + 1, * FROM {ab} UNION ALL SELECT a + 1, * FROM {ba}",
+                              f"WITH t AS (SELECT * FROM {ab} UNION ALL SELECT * FROM {ba}) SELECT sum(a) FROM t",
+                              f"SELECT COLUMNS('a|b') FROM {abc} UNION ALL SELECT COLUMNS('a|b') FROM {ba}"):
+                self.m.bad(2, "query", statement, says="has another place in another file; write UNION ALL BY NAME")
+            for statement in (f"SELECT * FROM {ab} UNION ALL BY NAME SELECT * FROM {ba} ORDER BY a",
+                              f"SELECT a, b * 2 AS c FROM {ab} UNION ALL SELECT a, b * 2 AS c FROM {ba} ORDER BY a",
+                              f"SELECT * FROM {ab} UNION ALL SELECT * FROM {ab}"):
+                self.compare(statement)
+
+    @unittest.skipIf(duck.duckdb is None, duck.WHY_NOT)
     def test_quoted_alias(self):
         """An alias of the source has its meaning in quotes, too, before a member of that name."""
         Path(self.m.path("u.jsonl")).write_text('{"x": 9, "t": {"x": 1}, "user": {"id": 5}}\n')

@@ -393,6 +393,9 @@ typedef struct hac_query_options {
      * none. csv, tsv, jsonl, logfmt, parquet. */
     const char *path_columns;
     uint64_t files_left_out; /* files that need not be read; plans and receipts say so */
+    /* Refuses files whose columns are in another order than those of the first one, as in UNION ALL without
+     * BY NAME: columns have the places of the first file there. */
+    int by_position;
 } hac_query_options;
 
 enum {
@@ -409,7 +412,7 @@ enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2, HAC_FIND_FORMS = 4 };
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_ENGINE_AUTO,    \
             {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL, 0, NULL,       \
-            UINT64_MAX, 0, 0, 0, NULL, NULL, NULL, 0                                                         \
+            UINT64_MAX, 0, 0, 0, NULL, NULL, NULL, 0, 0                                                      \
     }
 
 /* Sets an option of the input format by the name and the value that logic files have for it

@@ -142,12 +142,31 @@ static bool widen_in_order(hac_file_columns *first, const hac_file_columns *othe
     return true;
 }
 
+/* Fails if the columns that both files have are in another order; `found` are those of the other file. */
+static hac_status check_order(const hac_file_columns *first, const hac_described_column *const *found,
+                              hac_error *err)
+{
+    const hac_described_column *last = NULL;
+    for (size_t i = 0; i < first->n; i++) {
+        if (found[i] == NULL)
+            continue;
+        if (last != NULL && found[i] < last)
+            return hac_fail(err, HAC_INVALID,
+                            "SQL: UNION ALL goes by the places of the columns, and '%s' has another place in "
+                            "another file; write UNION ALL BY NAME, or name the columns",
+                            found[i]->name);
+        last = found[i];
+    }
+    return HAC_OK;
+}
+
 hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
 {
     if (widen_in_order(first, other))
         return HAC_OK;
     hac_autofree const hac_described_column **sorted = calloc(other->n + 1, sizeof(*sorted));
-    if (sorted == NULL)
+    hac_autofree const hac_described_column **in_order = calloc(first->n + 1, sizeof(*in_order));
+    if (sorted == NULL || in_order == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < other->n; i++)
         sorted[i] = &other->columns[i];
@@ -155,8 +174,10 @@ hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_column
     for (size_t i = 0; i < first->n; i++) {
         const hac_described_column *key = &first->columns[i];
         const hac_described_column **found = bsearch(&key, sorted, other->n, sizeof(*sorted), by_name);
-        if (found != NULL)
-            widen(&first->columns[i], *found, first->text);
+        if (found == NULL)
+            continue;
+        in_order[i] = *found;
+        widen(&first->columns[i], *found, first->text);
     }
-    return HAC_OK;
+    return first->by_position ? check_order(first, in_order, err) : HAC_OK;
 }

@@ -13,7 +13,8 @@ typedef struct hac_file_columns {
     /* Parquet: of the footer, from its beginning; 0: not known. csv and tsv: what was found (query_layout.h).
      * */
     uint64_t schema_bytes;
-    bool text; /* the types are those of the first records of a text */
+    bool by_position; /* other files must have the columns in the same order */
+    bool text;        /* the types are those of the first records of a text */
 } hac_file_columns;
 
 void hac_file_columns_clear(hac_file_columns *columns);
@@ -24,7 +25,8 @@ bool hac_file_columns_same(int first, int other, uint64_t schema_bytes);
 
 /* Gives each column of `first` the smallest type that also holds the values of the column of that name in
  * `other`: i32 and i64 become i64, and a column of nulls takes any type. Columns without such a type keep
- * theirs, and the job fails with their names; those of texts become f64 or string. */
+ * theirs, and the job fails with their names; those of texts become f64 or string. HAC_INVALID: the columns
+ * of `first` are by position, and those of `other` are in another order. */
 HAC_MUST_USE hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other,
                                                hac_error *err);
 

@@ -259,6 +259,7 @@ static hac_status describe(hac_client *client, const hac_query_call *call, hac_s
     if (status == HAC_OK)
         status = take_answer(&job, &columns, err);
     columns.text = texts;
+    columns.by_position = call->options->by_position != 0;
     if (status == HAC_OK && (files || texts))
         status = describe_files(client, call, described, &columns, err);
     *ret_found = columns.schema_bytes;

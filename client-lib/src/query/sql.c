@@ -76,6 +76,7 @@ void hac_sql_apply(const hac_sql *sql, hac_query_options *options)
     options->limit_each = select->limit_each;
     options->distinct = select->distinct;
     options->select_only = 1;
+    options->by_position = select->by_position;
     options->with_select = select->clauses[HAC_SQL_WITH_SELECT].text;
     options->with_where = select->clauses[HAC_SQL_WITH_WHERE].text;
 }

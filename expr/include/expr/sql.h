@@ -41,6 +41,7 @@ typedef struct hac_sql_select {
     char **sources;      /* FROM: files, folders, patterns, or "-"; several with UNION ALL */
     size_t n_sources;
     size_t union_character; /* place of UNION ALL, if its rows are those of the result; 0: there is none */
+    bool by_position;       /* a UNION ALL without BY NAME is of all columns, so their order counts */
     const char *format;     /* "csv" … if FROM says it, as read_csv('…') does; NULL: it does not */
 } hac_sql_select;
 

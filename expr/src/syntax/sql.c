@@ -623,6 +623,22 @@ static bool same_text(const hac_sql_text *a, const hac_sql_text *b)
     return true;
 }
 
+/* Whether one of the items is `*` or columns(…), whose columns are in the order of the file. */
+static bool has_star(const hac_sql_text *select)
+{
+    hac_expr_source source = {.option = "", .text = select->text};
+    hac_lexer lexer = {&source, select->text};
+    hac_token token = {.kind = HAC_TOKEN_SYMBOL, .text = ",", .bytes = 1};
+    while (token.kind != HAC_TOKEN_END) {
+        bool begins = hac_token_is_symbol(&token, ",");
+        if (hac_lexer_next(&lexer, &token, NULL) != HAC_OK)
+            return false;
+        if ((begins && hac_token_is_symbol(&token, "*")) || hac_token_is_word(&token, "columns"))
+            return true;
+    }
+    return false;
+}
+
 static bool has_only_rows(const hac_sql_select *select)
 {
     for (size_t i = HAC_SQL_GROUP_BY; i < HAC_SQL_CLAUSES; i++)
@@ -658,8 +674,9 @@ static bool take_union(sql_parser *p)
         return fail_here(p, ONLY_ROWS, "what makes groups, orders or limits rows");
     if (!advance_twice(p))
         return false;
-    if (is_word(p, "by") && hac_token_is_word(&p->next, "name") && !advance_twice(p))
-        return false; /* columns have their names in any case */
+    bool by_name = is_word(p, "by") && hac_token_is_word(&p->next, "name");
+    if (by_name && !advance_twice(p))
+        return false;
     const char *first = p->token.text;
     drop_aliases(p);
     texts[HAC_SQL_SELECT] = texts[HAC_SQL_WHERE] = (hac_sql_text){.text = NULL};
@@ -671,6 +688,7 @@ static bool take_union(sql_parser *p)
     texts[HAC_SQL_SELECT] = select;
     texts[HAC_SQL_WHERE] = where;
     p->select->union_character = character;
+    p->select->by_position |= !by_name && has_star(&select);
     if (good && !alike)
         p->status = hac_expr_fail(&p->source, offset_of(p, first), p->err,
                                   "UNION ALL is of SELECTs that differ in their files only");
