@@ -7,6 +7,9 @@
 #include "base/cleanup.h"
 #include "base/folder_keys.h"
 
+/* Names of folders have points as decimal signs, and dates with the year first. */
+static const hac_input_options plain_forms;
+
 hac_status hac_path_values_init(const hac_query *query, hac_path_values *ret, hac_error *err)
 {
     size_t first = hac_query_columns_in_file(query), n = query->columns.n_fields - first, bytes = 0;
@@ -20,6 +23,7 @@ hac_status hac_path_values_init(const hac_query *query, hac_path_values *ret, ha
         const hac_field *field = &query->columns.fields[first + i];
         ret->columns[i] = (hac_source_column){.type = field->type,
                                               .repr = hac_repr_of(field->type),
+                                              .forms = &plain_forms,
                                               .name = field->name,
                                               .name_bytes = strlen(field->name),
                                               .bytes = ret->text};
