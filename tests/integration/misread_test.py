@@ -13,6 +13,7 @@ import lzma
 import math
 import os
 import random
+import shutil
 import sqlite3
 import struct
 import subprocess
@@ -26,6 +27,9 @@ from decimal import Decimal
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracle"))
+import duck  # noqa: E402
+from duck import duckdb  # noqa: E402
 from machine import SharedMachineTest, main  # noqa: E402
 
 CSV = b"id,city\n1,Rome\n2,Oslo\n"
@@ -46,6 +50,15 @@ def tar_of(data):
         info.size = len(data)
         archive.addfile(info, io.BytesIO(data))
     return out.getvalue()
+
+
+def flat(value, name=""):
+    """The values that are not null, by their paths; arrays are the text of their JSON."""
+    if not isinstance(value, dict):
+        if isinstance(value, list):
+            value = json.dumps(value, separators=(",", ":"))
+        return {} if value is None else {name[1:]: str(value) if isinstance(value, date) else value}
+    return {path: v for key, member in value.items() for path, v in flat(member, f"{name}.{key}").items()}
 
 
 def npy_of(values, descr="<f8", shape=None):
@@ -420,6 +433,57 @@ class Fields(SharedMachineTest):
     def test_a_member_without_its_object(self):
         self.everywhere(b'{"req":{"ip":"::1"}}\n', b"n\n0\n", "did you mean 'req.ip'?", "--schema", "ip:string",
                         "--select", "count(ip) as n")
+
+
+class FilesOfJson(SharedMachineTest):
+    """Files of JSON have the columns of all of them, as if they were one. The oracle is DuckDB, which reads them so."""
+
+    def check(self, *files, note="", more=()):
+        """Each way in gives the rows that DuckDB reads of the files one after another."""
+        if duckdb is None:
+            self.skipTest(duck.WHY_NOT)
+        folder = Path(self.m.path("many"))
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        names = []
+        for i, text in enumerate(files):
+            names.append(folder / f"f{i}.{'json' if text.startswith('[') else 'jsonl'}")
+            names[-1].write_text(text)
+        want = duckdb.execute("select * from read_json($files, union_by_name=true)", {"files": [str(n) for n in names]})
+        columns = [column[0] for column in want.description]
+        rows = [dict(zip(columns, row)) for row in want.fetchall()]
+        for command in ("query", "mapreduce"):
+            got = self.m.run(command, *map(str, names), "--select", "*", "--output-format", "json", *more)
+            self.assertEqual((got.code, note in got.err if note else got.err), (0, True if note else ""), got)
+            self.assertEqual([flat(json.loads(line)) for line in got.out.splitlines()], [flat(row) for row in rows], (command, files))
+
+    def test_fields_of_later_files(self):
+        self.check('{"a":1}\n', '{"a":2,"b":3}\n')
+        self.check('{"a":{"x":1}}\n', '{"a":{"y":2}}\n', '{"a":null}\n', '{"a":{"x":3,"z":{"k":"t"}}}\n')
+        self.check('{}\n', '{"a":"x"}\n')
+        self.check('{"a":null,"b":null}\n', '{"b":[1]}\n{"a":{"x":1.5}}\n')
+        self.check('{"a":1,"b":"2020-01-01"}\n', '{"c":true,"b":"t"}\n', '{"a":2.5}\n')
+
+    def test_other_kinds(self):
+        """One file with the lines of all gives the same."""
+        for lines in (['{"a":{"x":1}}', '{"a":5}'], ['{"a":5}', '{"a":{"x":1}}'], ['{"a":[1]}', '{"a":"t"}'], ['{"a":{"x":1}}', '{"a":[1]}'],
+                      ['{"a":[1]}', '{"a":null}', '{"a":7,"b":{"c":1}}', '{"b":{"c":"t"}}'], ['{"a.b":1}', '{"a":2}']):
+            for i, line in enumerate(lines):
+                Path(self.m.path(f"k{i}.jsonl")).write_text(line + "\n")
+            Path(self.m.path("one.jsonl")).write_text("\n".join(lines) + "\n")
+            one = self.m.run("query", "one.jsonl", "--select", "*")
+            many = self.m.run("query", *(f"k{i}.jsonl" for i in range(len(lines))), "--select", "*")
+            self.assertEqual((many.code, many.out, many.err), (0, one.out, one.err), lines)
+
+    def test_more_files_than_are_looked_at(self):
+        texts = [f'{{"a":{i}}}\n' for i in range(80)]
+        self.check(*texts, note="of the files were not looked at for their columns")
+        self.assertEqual(self.m.run("query", self.m.path("many"), "--select", "a, count(*) as n", "--group-by", "a", "--limit", "1", "--order-by", "a").out, b"a,n\n0,1\n")
+
+    def test_too_many_names(self):
+        for i in range(3):
+            Path(self.m.path(f"w{i}.jsonl")).write_text(json.dumps({f"c{i}_{k}": k for k in range(100)}) + "\n")
+        self.m.bad(1, "query", "w0.jsonl", "w1.jsonl", "w2.jsonl", "--select", "*", says="more than 256 names")
 
 
 class JsonDocuments(SharedMachineTest):

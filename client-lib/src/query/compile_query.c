@@ -297,6 +297,17 @@ static void note_left_out(const hac_query *query, const hac_schema *schema, char
         snprintf(ret + used, capacity - used, ", …");
 }
 
+/* Notes that a query for all columns may lack some. */
+static void note_unseen(const hac_query *query, const hac_source_columns *columns, char *ret, size_t capacity)
+{
+    size_t used = strlen(ret);
+    if (columns->unseen > 0 && query->columns.n_fields >= columns->schema.n_fields)
+        snprintf(ret + used, capacity - used,
+                 "%s%zu of the files were not looked at for their columns, and may have more: name them with "
+                 "--schema",
+                 used > 0 ? "; " : "", columns->unseen);
+}
+
 /* Notes columns that are read as text because they have values of several kinds. */
 static void note_mixed(const hac_query *query, const hac_schema *schema, char *ret, size_t capacity)
 {
@@ -480,6 +491,7 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     note_assumed(query, columns, options->sort_rows != 0, compiled->assumed, sizeof(compiled->assumed));
     note_json_fields(query, columns, compiled->note, sizeof(compiled->note));
     note_mixed(query, &columns->schema, compiled->note, sizeof(compiled->note));
+    note_unseen(query, columns, compiled->note, sizeof(compiled->note));
     make_utf8(compiled->note, sizeof(compiled->note));
     make_utf8(compiled->assumed, sizeof(compiled->assumed));
     status = fill_message(query, &columns->table, compiled, err);

@@ -33,6 +33,7 @@ typedef struct hac_source_columns {
     bool detected;        /* input_options is what was found in the first records */
     hac_input_options input_options;
     bool inferred;       /* the types are guesses from the first records */
+    size_t unseen;       /* files that may have more columns, as they were not looked at; 0: none */
     hac_json_begin json; /* hac_query_names_json: looked at for the names of the columns; may be empty */
 } hac_source_columns;
 

@@ -102,11 +102,26 @@ static hac_value_type type_of_texts(hac_value_type a, hac_value_type b)
     return (hac_value_type){.kind = HAC_KIND_STRING};
 }
 
+/* Arrays in one file, and other values in another one. */
+static void widen_json(hac_described_column *c, const hac_described_column *other)
+{
+    bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
+    unsigned a = hac_described_json(c), b = hac_described_json(other), arrays = nulls ? b : a;
+    if ((other->flags & HAC_DESCRIBED_ONLY_NULLS) == 0 && !nulls && ((a ^ b) & HAC_DESCRIBED_ARRAYS) != 0) {
+        c->flags |= HAC_DESCRIBED_MIXED;
+        arrays = 0;
+    }
+    if (a != 0 || b != 0)
+        hac_described_json_put(((a | b) & HAC_DESCRIBED_MEMBER) | (arrays & HAC_DESCRIBED_ARRAYS), c);
+}
+
 static void widen(hac_described_column *c, const hac_described_column *other, bool text)
 {
     hac_value_type common;
     bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
     c->flags |= other->flags & HAC_DESCRIBED_MIXED;
+    if (text)
+        widen_json(c, other);
     if (c->kind == HAC_KIND_NONE || other->kind == HAC_KIND_NONE ||
         (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0)
         return;
@@ -160,6 +175,27 @@ static hac_status check_order(const hac_file_columns *first, const hac_described
     return HAC_OK;
 }
 
+static bool has_column(const hac_file_columns *columns, const char *name)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        if (strcmp(columns->columns[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Appends the columns that only `other` has. */
+static hac_status add_others(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
+{
+    hac_described_column *columns = realloc(first->columns, (first->n + other->n + 1) * sizeof(*columns));
+    if (columns == NULL)
+        return hac_fail_no_memory(err);
+    first->columns = columns;
+    for (size_t i = 0; i < other->n && first->n <= HAC_COLUMNS_MAX; i++)
+        if (!has_column(first, other->columns[i].name))
+            columns[first->n++] = other->columns[i];
+    return HAC_OK;
+}
+
 hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
 {
     if (widen_in_order(first, other))
@@ -179,5 +215,53 @@ hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_column
         in_order[i] = *found;
         widen(&first->columns[i], *found, first->text);
     }
-    return first->by_position ? check_order(first, in_order, err) : HAC_OK;
+    hac_status status = first->by_position ? check_order(first, in_order, err) : HAC_OK;
+    return status == HAC_OK && first->by_name ? add_others(first, other, err) : status;
+}
+
+/* ---- JSON ---- */
+
+/* Whether a column is a member of the objects that the other one has in some files. */
+static bool is_member(const hac_described_column *c, const hac_described_column *object)
+{
+    size_t bytes = strlen(object->name);
+    return (hac_described_json(c) & HAC_DESCRIBED_MEMBER) != 0 &&
+           strncmp(c->name, object->name, bytes) == 0 && c->name[bytes] == '.';
+}
+
+static bool has_members(const hac_file_columns *columns, const hac_described_column *object)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        if (is_member(&columns->columns[i], object))
+            return true;
+    return false;
+}
+
+static bool is_in_mixed(const hac_file_columns *columns, const hac_described_column *c)
+{
+    for (size_t i = 0; i < columns->n; i++)
+        if ((columns->columns[i].flags & HAC_DESCRIBED_MIXED) != 0 && is_member(c, &columns->columns[i]))
+            return true;
+    return false;
+}
+
+void hac_file_columns_settle(hac_file_columns *columns)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < columns->n; i++) {
+        hac_described_column *c = &columns->columns[i];
+        if ((c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0 || !has_members(columns, c))
+            continue;
+        c->flags |= HAC_DESCRIBED_MIXED;
+        set_type(c, (hac_value_type){.kind = HAC_KIND_STRING});
+    }
+    for (size_t i = 0; i < columns->n; i++) { /* those without a kind are left out below */
+        hac_described_column *c = &columns->columns[i];
+        bool object = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0 && has_members(columns, c);
+        c->kind = object || is_in_mixed(columns, c) ? HAC_KIND_NONE : c->kind;
+    }
+    for (size_t i = 0; i < columns->n; i++)
+        if (columns->columns[i].kind != HAC_KIND_NONE)
+            columns->columns[n++] = columns->columns[i];
+    columns->n = n;
 }

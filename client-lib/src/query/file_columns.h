@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns of Parquet files that are queried together. */
+/* The columns of files that are queried together. */
 #ifndef CLIENT_FILE_COLUMNS_H
 #define CLIENT_FILE_COLUMNS_H
 
@@ -15,6 +15,7 @@ typedef struct hac_file_columns {
     uint64_t schema_bytes;
     bool by_position; /* other files must have the columns in the same order */
     bool text;        /* the types are those of the first records of a text */
+    bool by_name;     /* the records name their values: files may have columns of their own */
 } hac_file_columns;
 
 void hac_file_columns_clear(hac_file_columns *columns);
@@ -23,11 +24,16 @@ void hac_file_columns_clear(hac_file_columns *columns);
  * its columns are the same. False also if the files cannot be compared. */
 bool hac_file_columns_same(int first, int other, uint64_t schema_bytes);
 
-/* Gives each column of `first` the smallest type that also holds the values of the column of that name in
- * `other`: i32 and i64 become i64, and a column of nulls takes any type. Columns without such a type keep
+/* If files are read by name, adds the columns of `other` that `first` lacks, up to one more than a query may
+ * have. Gives each column of `first` the smallest type that also holds the values of the column of that name
+ * in `other`: i32 and i64 become i64, and a column of nulls takes any type. Columns without such a type keep
  * theirs, and the job fails with their names; those of texts become f64 or string. HAC_INVALID: the columns
  * of `first` are by position, and those of `other` are in another order. */
 HAC_MUST_USE hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other,
                                                hac_error *err);
+
+/* Settles the columns of JSON as if all files were one: what is an object in one file, and something else in
+ * another one, is one column of text. */
+void hac_file_columns_settle(hac_file_columns *columns);
 
 #endif

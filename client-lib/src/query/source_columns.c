@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "base/query_layout.h"
 #include "base/utf8.h"
@@ -149,6 +150,8 @@ static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, ha
         schema.fields[i].type = (hac_value_type){c->kind, c->precision, c->scale};
         schema.fields[i].mixed = (c->flags & HAC_DESCRIBED_MIXED) != 0;
         schema.fields[i].nested = hac_described_nested(c);
+        schema.fields[i].member = (hac_described_json(c) & HAC_DESCRIBED_MEMBER) != 0;
+        schema.fields[i].arrays = (hac_described_json(c) & HAC_DESCRIBED_ARRAYS) != 0;
         schema.fields[i].forms = c->flags / HAC_DESCRIBED_FORMS;
         schema.fields[i].made = (c->flags & HAC_DESCRIBED_MADE_NAME) != 0;
     }
@@ -220,7 +223,7 @@ static hac_status widen(hac_job **job, hac_file_columns *first, hac_error *err)
 /* Describes the other files whose schemas are not that of `described`, some at a time, and widens the columns
  * of that file. */
 static hac_status describe_files(hac_client *client, const hac_query_call *call, size_t described,
-                                 hac_file_columns *first, hac_error *err)
+                                 hac_file_columns *first, size_t *ret_unseen, hac_error *err)
 {
     hac_job *jobs[AT_ONCE] = {NULL};
     size_t sent = 0, taken = 0, step = first->text ? (call->n_inputs + TEXTS_MAX - 1) / TEXTS_MAX : 1;
@@ -228,6 +231,7 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
     for (size_t i = (call->n_inputs - 1) % step; i < call->n_inputs && status == HAC_OK; i += step) {
         if (i == described || (first->text && call->inputs[i]->bytes == 0))
             continue;
+        *ret_unseen -= *ret_unseen > 0;
         if (!first->text && call->fds != NULL &&
             hac_file_columns_same(call->fds[0], call->fds[i], first->schema_bytes))
             continue;
@@ -243,9 +247,28 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
     return status;
 }
 
+static size_t inputs_with_bytes(const hac_query_call *call)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < call->n_inputs; i++)
+        n += call->inputs[i]->bytes > 0;
+    return n > 0 ? n : 1;
+}
+
+static hac_status settle_by_name(hac_file_columns *columns, size_t unseen, hac_source_columns *ret,
+                                 hac_error *err)
+{
+    hac_file_columns_settle(columns);
+    ret->unseen = unseen;
+    return columns->n <= HAC_COLUMNS_MAX
+               ? HAC_OK
+               : hac_fail(err, HAC_FAILED, "the files have more than %d names: choose columns with --schema",
+                          HAC_COLUMNS_MAX);
+}
+
 /* Describes the source: its first input that has bytes, of texts whose types are found others, too, or all
  * Parquet files, whose columns may differ in type unless a schema says which type is wanted. */
-static hac_status describe(hac_client *client, const hac_query_call *call, hac_schema *ret,
+static hac_status describe(hac_client *client, const hac_query_call *call, hac_source_columns *ret,
                            uint64_t *ret_found, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
@@ -260,12 +283,16 @@ static hac_status describe(hac_client *client, const hac_query_call *call, hac_s
         status = take_answer(&job, &columns, err);
     columns.text = texts;
     columns.by_position = call->options->by_position != 0;
+    columns.by_name = texts && hac_formats[call->options->input_format].by_name;
+    size_t unseen = inputs_with_bytes(call) - 1;
     if (status == HAC_OK && (files || texts))
-        status = describe_files(client, call, described, &columns, err);
+        status = describe_files(client, call, described, &columns, &unseen, err);
+    if (status == HAC_OK && columns.by_name)
+        status = settle_by_name(&columns, unseen, ret, err);
     *ret_found = columns.schema_bytes;
     if (schema && status == HAC_FAILED && columns.n > 0)
         status = HAC_OK; /* the schema may decide; if not, reading the file reports the error */
-    return status == HAC_OK ? schema_of(&columns, ret, err) : status;
+    return status == HAC_OK ? schema_of(&columns, &ret->schema, err) : status;
 }
 
 /* ---- compiling ---- */
@@ -331,7 +358,7 @@ static hac_status find_columns(hac_client *client, const hac_query_call *call, h
     hac_status status = ret->inferred ? HAC_NOT_FOUND : find_header(call, &ret->schema, err);
     if (status != HAC_NOT_FOUND)
         return status;
-    status = describe(client, call, &ret->schema, &found, err);
+    status = describe(client, call, ret, &found, err);
     bool finds_forms = ret->inferred && hac_query_finds_forms(options) != 0;
     if (status == HAC_OK && (hac_query_finds(options) != 0 || finds_forms))
         status = take_found(options, found, ret, err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a description of a source (hac_described_column) says that a column has lists or maps. Clients that do
- * not know of them see a column of strings: what is added stands behind the end of the name.
+ * How a description of a source (hac_described_column) says that a column has lists or maps, or what a column
+ * of JSON is. Clients that do not know of them see a column of strings: what is added stands behind the end
+ * of the name.
  */
 #ifndef EXPR_DESCRIBED_NESTED_H
 #define EXPR_DESCRIBED_NESTED_H
@@ -51,6 +52,22 @@ static inline hac_nested hac_described_nested(const hac_described_column *c)
         hac_value_type_valid(ret.element) &&
         (ret.kind == HAC_NESTED_LIST || (ret.kind == HAC_NESTED_MAP && hac_value_type_valid(ret.key)));
     return valid ? ret : (hac_nested){0};
+}
+
+/* What a column of JSON is, in the last byte. A column whose name leaves no room for it is neither. */
+enum { HAC_DESCRIBED_MEMBER = 1, HAC_DESCRIBED_ARRAYS = 2 };
+
+static inline unsigned hac_described_json(const hac_described_column *c)
+{
+    bool room =
+        strnlen(c->name, sizeof c->name) + 1 < sizeof c->name && (c->flags & HAC_DESCRIBED_NESTED) == 0;
+    return room ? (uint8_t)c->name[sizeof c->name - 1] : 0;
+}
+
+static inline void hac_described_json_put(unsigned what, hac_described_column *ret)
+{
+    if (strlen(ret->name) + 1 < sizeof ret->name)
+        ret->name[sizeof ret->name - 1] = (char)what;
 }
 
 #endif

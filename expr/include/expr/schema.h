@@ -17,6 +17,8 @@ typedef struct hac_field {
     char name[HAC_FIELD_NAME_MAX];
     hac_value_type type;
     bool mixed;      /* of JSON: objects or arrays in some records, other values in others; all are text */
+    bool member;     /* of JSON: the name is the path of a member of an object, not a name with a dot */
+    bool arrays;     /* of JSON: all values are arrays, or objects that lie deep; they are text */
     bool made;       /* the name is not the source's (column_names.h) */
     bool inferred;   /* the type is that of the first records; values that it would change are errors */
     bool only_nulls; /* the source has only nulls there, whatever the type */

@@ -142,6 +142,10 @@ static hac_status put_columns(const hac_task *task, hac_source_options *options,
         strcpy(columns[i].name, schema.fields[i].name);
         columns[i].flags |= schema.fields[i].mixed ? HAC_DESCRIBED_MIXED : 0;
         hac_described_nested_put(schema.fields[i].nested, &columns[i]);
+        if (options->format == HAC_INPUT_JSONL)
+            hac_described_json_put((schema.fields[i].member ? HAC_DESCRIBED_MEMBER : 0) |
+                                       (schema.fields[i].arrays ? HAC_DESCRIBED_ARRAYS : 0),
+                                   &columns[i]);
         if (schema.fields[i].only_nulls)
             columns[i].flags |= HAC_DESCRIBED_ONLY_NULLS;
         columns[i].flags |= (uint8_t)(schema.fields[i].forms * HAC_DESCRIBED_FORMS);

@@ -742,6 +742,8 @@ static void settle_columns(hac_schema *schema)
         for (size_t k = 0; k < schema->n_fields && !object; k++)
             object = is_member(&schema->fields[k], field);
         field->mixed = !nulls && (object || (field->type.precision & ARRAYS) != 0);
+        field->member = (field->type.precision & MEMBER) != 0;
+        field->arrays = !nulls && !field->mixed && field->type.kind == HAC_KIND_NONE;
         if (nulls && object)
             field->name[0] = '\0';
     }
