@@ -19,7 +19,7 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import SharedMachineTest, main  # noqa: E402
+from machine import HACCTL, SharedMachineTest, main  # noqa: E402
 
 DELIMITERS = {",": ",", ";": ";", "\t": "\\t", "|": "|", " ": " "}
 
@@ -94,6 +94,20 @@ class Detect(SharedMachineTest):
         self.put("t.txt", "a|b\n1|2\n")
         self.assertEqual(self.say("query", "t.txt", "--delimiter", "|"), ([["a", "b"], ["1", "2"]], ""))
         self.assertEqual(self.say("query", "t.txt"), ([["line"], ["a|b"], ["1|2"]], ""))
+
+    def test_bytes_that_arrive_late(self):
+        """The first write tells too little of the format. The oracle is the same input in one piece."""
+        lines = b'{"n":1,"s":"x"}\n{"n":2,"s":"y"}\n'
+        self.put("late.jsonl", lines)
+        self.m.good("-q", "parquet", "convert", "late.jsonl", "late.parquet")
+        parquet, packed = Path(self.m.path("late.parquet")).read_bytes(), gzip.compress(lines)
+        for data, first in ((packed, 10), (packed, 2), (packed, 1), (parquet, 1), (b"\n" + lines, 1), (b"  \n" + lines, 3)):
+            self.put("rest", data)
+            script = f'{{ head -c {first} rest; sleep 0.1; tail -c +{first + 1} rest; }} | "$0" -q query "SELECT n, s FROM \'-\'"'
+            got = subprocess.run(["bash", "-c", script, str(HACCTL)], cwd=self.m.path("."), env=self.m.environment, capture_output=True, timeout=20)
+            self.assertEqual((got.returncode, got.stdout), (0, b"n,s\n1,x\n2,y\n"), (first, got.stderr))
+        got = subprocess.run([str(HACCTL), "query", "SELECT * FROM '-'"], env=self.m.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        self.assertEqual((got.returncode, b"it is empty" in got.stderr), (2, True), got.stderr)
 
     def test_stray_quotes_and_comments(self):
         """The commands that docs/formats.md names."""

@@ -477,8 +477,19 @@ class FilesOfJson(SharedMachineTest):
 
     def test_more_files_than_are_looked_at(self):
         texts = [f'{{"a":{i}}}\n' for i in range(80)]
-        self.check(*texts, note="of the files were not looked at for their columns")
+        self.check(*texts, note="of the files were not looked at for columns")
         self.assertEqual(self.m.run("query", self.m.path("many"), "--select", "a, count(*) as n", "--group-by", "a", "--limit", "1", "--order-by", "a").out, b"a,n\n0,1\n")
+
+    def test_inputs_that_are_not_looked_at(self):
+        """Of what libhac reads itself, fields of later inputs are missing, and a note says so."""
+        texts = ('[{"a":1}]', '[{"a":2},{"b":3}]')
+        for names in ("d0.json", "d1.json"), ("d0.json.gz", "d1.json.gz"):
+            for name, text in zip(names, texts):
+                Path(self.m.path(name)).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+            got = self.m.run("query", *names, "--select", "*")
+            self.assertEqual((got.code, got.out, "1 of the files was not looked at" in got.err), (0, b"a\n1\n2\n\n", True), got)
+            got = self.m.run("query", *names, "--schema", "a:i64,b:i64", "--select", "*")
+            self.assertEqual((got.code, got.out, got.err), (0, b"a,b\n1,\n2,\n,3\n", ""))
 
     def test_too_many_names(self):
         for i in range(3):

@@ -5,8 +5,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <hac/files.h>
@@ -20,55 +22,15 @@
 
 #define LOOK_BYTES 4096
 
+enum { LOOK_AGAIN_MS = 5 };
+enum { MEMORY_MAJOR = 1, NULL_MINOR = 3 }; /* of /dev/null */
+
 /* The first bytes of an input. */
 typedef struct content {
     const char *name;
     uint8_t data[LOOK_BYTES];
     size_t bytes;
 } content;
-
-/* ---- looking without reading ---- */
-
-/* Copies the bytes that are in a pipe, and waits for the first ones. They stay in the pipe. */
-static ssize_t copy_pipe(int fd, uint8_t *data, size_t bytes)
-{
-    int copies[2];
-    if (HAC_FAILPOINT("content.pipe", -1, pipe2(copies, O_CLOEXEC)) < 0)
-        return -1;
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    ssize_t n;
-    while ((n = HAC_FAILPOINT("content.tee", -1, tee(fd, copies[1], bytes, 0))) < 0 &&
-           (errno == EAGAIN || errno == EINTR))
-        if (errno == EAGAIN)
-            (void)poll(&wait, 1, -1);
-    if (n > 0)
-        n = read(copies[0], data, (size_t)n);
-    hac_close(copies[0]);
-    hac_close(copies[1]);
-    return n;
-}
-
-static hac_status look(int fd, content *c, hac_error *err)
-{
-    struct stat st;
-    ssize_t n = -1;
-    if (fstat(fd, &st) < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", c->name);
-    if (S_ISREG(st.st_mode)) {
-        off_t at = lseek(fd, 0, SEEK_CUR);
-        n = pread(fd, c->data, sizeof c->data, at < 0 ? 0 : at);
-    } else if (S_ISFIFO(st.st_mode)) {
-        n = copy_pipe(fd, c->data, sizeof c->data);
-    } else if (S_ISSOCK(st.st_mode)) {
-        n = recv(fd, c->data, sizeof c->data, MSG_PEEK);
-    } else {
-        return hac_fail(err, HAC_INVALID, "its first bytes cannot be seen before it is read");
-    }
-    if (n < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", c->name);
-    c->bytes = (size_t)n;
-    return HAC_OK;
-}
 
 /* Unpacks the first bytes in place. */
 static hac_status unpack(content *c, hac_packing packing, hac_error *err)
@@ -92,14 +54,102 @@ static hac_status unpack(content *c, hac_packing packing, hac_error *err)
     return HAC_OK;
 }
 
-/* ---- formats of text ---- */
-
 static size_t skip_blanks(const content *c, size_t at)
 {
     while (at < c->bytes && strchr(" \t\r\n", c->data[at]) != NULL && c->data[at] != '\0')
         at++;
     return at;
 }
+
+/* ---- looking without reading ---- */
+
+/* Copies the bytes that are in a pipe, and waits for the first ones. They stay in the pipe. 0: its end. */
+static ssize_t copy_pipe(int fd, uint8_t *data, size_t bytes)
+{
+    int copies[2];
+    if (HAC_FAILPOINT("content.pipe", -1, pipe2(copies, O_CLOEXEC)) < 0)
+        return -1;
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    ssize_t n;
+    while ((n = HAC_FAILPOINT("content.tee", -1, tee(fd, copies[1], bytes, 0))) < 0 &&
+           (errno == EAGAIN || errno == EINTR))
+        if (errno == EAGAIN)
+            (void)poll(&wait, 1, -1);
+    if (n > 0)
+        n = read(copies[0], data, (size_t)n);
+    hac_close(copies[0]);
+    hac_close(copies[1]);
+    return n;
+}
+
+/* Whether the first bytes are too few to tell the format, so that more must arrive. */
+static bool is_undecided(const content *c)
+{
+    static const char parquet[] = {'P', 'A', 'R', '1'};
+    content unpacked = *c;
+    hac_error none = HAC_ERROR_NONE;
+    bool unsure;
+    hac_packing packing = hac_packing_of(c->data, c->bytes, &unsure);
+    if (packing != HAC_PACKING_NONE && unpack(&unpacked, packing, &none) != HAC_OK)
+        return false;
+    bool begun = c->bytes < sizeof parquet && memcmp(c->data, parquet, c->bytes) == 0;
+    return unsure || begun || skip_blanks(&unpacked, 0) == unpacked.bytes;
+}
+
+/* Waits until the pipe or socket has more bytes than were seen, or no process that could write more. The
+ * bytes that are there keep it readable, so that its length is looked at in between. False: there will be no
+ * more. */
+static bool wait_for_more(int fd, size_t seen)
+{
+    for (;;) {
+        int there = 0;
+        if (ioctl(fd, FIONREAD, &there) < 0 || (size_t)there > seen)
+            return there > 0;
+        struct pollfd end = {.fd = fd, .events = POLLRDHUP};
+        if (poll(&end, 1, LOOK_AGAIN_MS) > 0 && (end.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0) {
+            int last = 0;
+            return ioctl(fd, FIONREAD, &last) == 0 && (size_t)last > seen;
+        }
+    }
+}
+
+static hac_status look_once(int fd, content *c, hac_error *err)
+{
+    struct stat st;
+    ssize_t n = -1;
+    if (fstat(fd, &st) < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", c->name);
+    if (S_ISREG(st.st_mode)) {
+        off_t at = lseek(fd, 0, SEEK_CUR);
+        n = pread(fd, c->data, sizeof c->data, at < 0 ? 0 : at);
+    } else if (S_ISFIFO(st.st_mode)) {
+        n = copy_pipe(fd, c->data, sizeof c->data);
+    } else if (S_ISSOCK(st.st_mode)) {
+        n = recv(fd, c->data, sizeof c->data, MSG_PEEK);
+    } else if (S_ISCHR(st.st_mode) && major(st.st_rdev) == MEMORY_MAJOR && minor(st.st_rdev) == NULL_MINOR) {
+        return hac_fail(err, HAC_INVALID, "it is empty");
+    } else {
+        return hac_fail(err, HAC_INVALID, "its first bytes cannot be seen before it is read");
+    }
+    if (n < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", c->name);
+    c->bytes = (size_t)n;
+    return HAC_OK;
+}
+
+/* Looks at the first bytes; of a pipe or socket, at as many as tell the format. */
+static hac_status look(int fd, content *c, hac_error *err)
+{
+    struct stat st;
+    hac_status status = look_once(fd, c, err);
+    bool waits = status == HAC_OK && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
+    while (waits && status == HAC_OK && c->bytes > 0 && c->bytes < sizeof c->data && is_undecided(c) &&
+           wait_for_more(fd, c->bytes))
+        status = look_once(fd, c, err);
+    return status;
+}
+
+/* ---- formats of text ---- */
 
 /* An object, or an array of objects. */
 static bool is_json(const content *c, size_t at)

@@ -301,11 +301,14 @@ static void note_left_out(const hac_query *query, const hac_schema *schema, char
 static void note_unseen(const hac_query *query, const hac_source_columns *columns, char *ret, size_t capacity)
 {
     size_t used = strlen(ret);
-    if (columns->unseen > 0 && query->columns.n_fields >= columns->schema.n_fields)
+    bool found = false; /* a column that --schema does not list */
+    for (size_t i = 0; i < query->columns.n_fields; i++)
+        found |= query->columns.fields[i].inferred;
+    if (found && columns->unseen > 0 && query->columns.n_fields >= columns->schema.n_fields)
         snprintf(ret + used, capacity - used,
-                 "%s%zu of the files were not looked at for their columns, and may have more: name them with "
+                 "%s%zu of the files %s not looked at for columns, which may be more: name them with "
                  "--schema",
-                 used > 0 ? "; " : "", columns->unseen);
+                 used > 0 ? "; " : "", columns->unseen, columns->unseen > 1 ? "were" : "was");
 }
 
 /* Notes columns that are read as text because they have values of several kinds. */

@@ -43,6 +43,7 @@ typedef struct hac_query_call {
     const uint8_t *text;                /* an input in memory, `text_bytes` bytes */
     uint64_t text_bytes;
     bool text_goes_on; /* the text is only the beginning of the input */
+    size_t unseen;     /* inputs behind the one that the text is of */
     Hac__Client__Input **inputs;
     size_t n_inputs;
     const int *fds; /* descriptors of the inputs that have one, in the order of the inputs */

@@ -353,6 +353,7 @@ static hac_status find_columns(hac_client *client, const hac_query_call *call, h
     const hac_query_options *options = call->options;
     uint64_t found = 0;
     ret->inferred = hac_query_infers(options);
+    ret->unseen = ret->inferred && hac_formats[options->input_format].by_name ? call->unseen : 0;
     if (!hac_query_needs_columns(options, ret->inferred))
         return HAC_OK;
     hac_status status = ret->inferred ? HAC_NOT_FOUND : find_header(call, &ret->schema, err);

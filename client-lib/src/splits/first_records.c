@@ -186,7 +186,8 @@ static hac_status compile_read(hac_client *client, const first_records *r, const
                            .n_inputs = 1,
                            .text = r->data != NULL ? r->data : (const uint8_t *)"",
                            .text_bytes = bytes,
-                           .text_goes_on = !r->ended || !hac_input_list_is_last(r->inputs)};
+                           .text_goes_on = !r->ended || !hac_input_list_is_last(r->inputs),
+                           .unseen = r->inputs->splits->n_inputs - r->inputs->next};
     hac_buffer *buffer = NULL;
     hac_utf8_copy_line(line, sizeof(line), name);
     if (bytes > HAC_QUERY_DATA_MAX) {
