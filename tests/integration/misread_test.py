@@ -1001,6 +1001,10 @@ class MixedMembers(SharedMachineTest):
         self.m.good("-q", "parquet", "convert", "t.jsonl", "l.parquet")
         got = [json.loads(line) for line in self.m.good("query", "SELECT l, \"o.m\" AS m FROM 'l.parquet' WHERE l <> '[]'", "--json").splitlines()]
         self.assertEqual([(json.loads(r["l"]), json.loads(r["m"])) for r in got], [(v, v) for v in values if v])
+        for part in ("len(l)", "length(l)", "contains(l, 'x')", "len(list(a))", "array_length(l)"):
+            self.m.bad(2, "query", "t.jsonl", "--select", f"{part} as n", says="an array of JSON is text")
+        right = "".join(f"{len(json.dumps(v)) if v is not None else ''}\n" for v in values)
+        self.assertEqual(self.m.good("-q", "query", "t.jsonl", "--schema", "l:string", "--select", "len(l) as n").decode(), "n\n" + right)
         deep = {"v": 1}
         for i in range(9):
             deep = {f"k{i}": deep}

@@ -197,6 +197,13 @@ static hac_value_type type_of(hac_list_part part, hac_nested nested)
     return part == HAC_LIST_CONTAINS ? (hac_value_type){.kind = HAC_KIND_BOOL} : nested.element;
 }
 
+/* Whether the value is text that is an array of JSON: its characters are not what a part of a list means. */
+static bool is_array_text(const hac_node *value, const hac_field *field)
+{
+    return (field != NULL && field->arrays) ||
+           (value != NULL && value->kind == HAC_NODE_CALL && strcmp(value->name, "list") == 0);
+}
+
 hac_node *hac_part_of(hac_checker *c, const hac_node *call)
 {
     int name = find_name(call->name);
@@ -208,7 +215,7 @@ hac_node *hac_part_of(hac_checker *c, const hac_node *call)
             ? &c->schema->fields[column->column]
             : NULL;
     bool nested = field != NULL && field->nested.kind != HAC_NESTED_NONE && c->parts != NULL;
-    if (!nested && !names[name].only)
+    if (!nested && !names[name].only && !is_array_text(column, field))
         return NULL;
     if (!nested)
         return fail(
