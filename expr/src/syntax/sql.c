@@ -177,6 +177,13 @@ static char *skip_dot(char *at)
     return *at == '.' ? at + 1 + strspn(at + 1, " \t\r\n\v\f") : NULL;
 }
 
+/* Whether a part of a name begins here. FROM behind blanks is the clause: `"user". FROM` has a part too few. */
+static bool begins_part(const char *at)
+{
+    bool clause = at[-1] != '.' && strncasecmp(at, "from", 4) == 0 && !hac_is_name_part(at[4]);
+    return *at == '"' || (hac_is_name_start(*at) && !clause);
+}
+
 /* Returns the end of the name at `at`, whose parts may be in quotes: `a."b c"."d"`. `*quoted` becomes true
  * if one of them is. */
 static char *end_of_name(char *at, bool *quoted)
@@ -185,7 +192,7 @@ static char *end_of_name(char *at, bool *quoted)
     *quoted = *at == '"';
     while (end != NULL) {
         char *next = skip_dot(end);
-        if (next == NULL || (*next != '"' && !hac_is_name_start(*next)))
+        if (next == NULL || !begins_part(next))
             break;
         char *behind = skip_part(next);
         if (behind == NULL)
