@@ -27,11 +27,47 @@ bool hac_query_source_is_sql(const char *word)
 
 #define BLANKS " \t\r\n"
 
+/* Skips blanks and comments. */
+static const char *skip_blanks(const char *at)
+{
+    for (;;) {
+        at += strspn(at, BLANKS);
+        const char *end = strncmp(at, "/*", 2) == 0 ? strstr(at + 2, "*/") : NULL;
+        if (end != NULL)
+            at = end + 2;
+        else if (strncmp(at, "--", 2) == 0)
+            at += strcspn(at, "\n");
+        else
+            return at;
+    }
+}
+
+/* Returns the quote that ends the name at `at`, in which quotes are doubled. NULL: there is none. */
+static const char *end_of_quoted(const char *at, char quote)
+{
+    const char *end = strchr(at, quote);
+    while (end != NULL && end[1] == quote)
+        end = strchr(end + 2, quote);
+    return end;
+}
+
+/* Makes one quote of each doubled one. */
+static void join_quotes(char *text, char quote)
+{
+    char *out = text;
+    for (const char *at = text; *at != '\0'; at++) {
+        *out++ = *at;
+        if (*at == quote)
+            at++;
+    }
+    *out = '\0';
+}
+
 /* Takes a word that blanks or a quote end, in any case. */
 static bool take_word(const char **at, const char *word)
 {
     size_t n = strlen(word);
-    const char *first = *at + strspn(*at, BLANKS);
+    const char *first = skip_blanks(*at);
     if (strncasecmp(first, word, n) != 0 || strchr(BLANKS "'\"", first[n]) == NULL)
         return false;
     *at = first + n;
@@ -46,16 +82,19 @@ bool hac_query_source_described(const char *word, bool *ret_summarize, char **re
         return false;
     if (!take_word(&at, "from"))
         (void)take_word(&at, "table");
-    at += strspn(at, BLANKS);
+    at = skip_blanks(at);
     bool quoted = *at == '\'' || *at == '"';
-    const char *first = at + quoted, *end = quoted ? strchr(first, *at) : first + strcspn(first, BLANKS ";");
+    const char *first = at + quoted,
+               *end = quoted ? end_of_quoted(first, *at) : first + strcspn(first, BLANKS ";");
     if (end == NULL || end == first)
         return false;
-    const char *rest = end + quoted;
-    rest += strspn(rest, BLANKS ";");
+    const char *rest = skip_blanks(end + quoted);
+    rest = skip_blanks(rest + (*rest == ';'));
     if (*rest != '\0')
         return false;
     *ret_file = strndup(first, (size_t)(end - first));
+    if (quoted && *ret_file != NULL)
+        join_quotes(*ret_file, *at);
     return true;
 }
 
