@@ -1014,6 +1014,9 @@ class MixedMembers(SharedMachineTest):
         Path(self.m.path("t.jsonl")).write_text('{"user":{"id":1,"name":"x"}}\n')
         for expression in ("user", "user['id']", "User + 1"):
             self.m.bad(2, "query", f"SELECT {expression} AS u FROM 't.jsonl'", says="is an object; name its members: user.id, user.name")
+        self.m.good("-q", "parquet", "convert", "t.jsonl", "u.parquet")
+        said = self.m.bad(2, "query", "SELECT user FROM 'u.parquet'", says="is an object; name its members: user.id, user.name")
+        self.assertNotIn("--schema", said)
         self.assertEqual(self.m.good("query", """SELECT "user".id AS a, "user"."name" AS b, '"user".id' AS c FROM 't.jsonl' WHERE "user"."id" = 1"""),
                          b'a,b,c\n1,x,"""user"".id"\n')
         self.m.bad(2, "query", """SELECT "user". FROM 't.jsonl'""", says="'.' is not part of an expression")

@@ -426,9 +426,11 @@ REFUSED = (
     ("qty::uhugeint", "'uhugeint' is not a type; write decimal(38,0)"),
     ("qty::decimal(39)", "of decimal(p,s) p is 1 to 38 digits"),
     ("median(city)", "takes (integer)"),
+    ("percentile_cont(0.5)", "'percentile_cont' is written percentile_cont(share) within group (order by a)"),
+    ("percentile_disc(0.5)", "'percentile_disc' is written percentile_disc(share) within group (order by a)"),
     ("row_number()", "there are no window functions"),
-    ("sum(DISTINCT qty)", "only count takes distinct"),
-    ("mean(DISTINCT qty)", "only count takes distinct"),
+    ("sum(DISTINCT qty)", "only count, list and string_agg take distinct"),
+    ("mean(DISTINCT qty)", "only count, list and string_agg take distinct"),
     ("upper(city) FILTER (WHERE paid)", "only aggregates take 'filter'"),
     ("make_date(2024, 1, 1) FILTER (WHERE paid)", "only aggregates take 'filter'"),
     ("trim(count(qty) FILTER (WHERE qty > 0), '') FILTER (WHERE qty > 1)", "only aggregates take 'filter'"),
@@ -551,6 +553,13 @@ class Words(SharedMachineTest):
             wanted = Path(self.m.path("right.csv")).read_text(encoding="utf-8").splitlines()
             got = self.m.good("query", of.replace(" t ", " 't.csv' ")).decode().splitlines()
             self.assertEqual((got[0], len(got)), (wanted[0], len(wanted)), items)
+        Path(self.m.path("zeros.csv")).write_text("f,g\n0.0,1\n-0.0,2\n1.5,3\n,4\nnan,5\n-inf,6\n", encoding="ascii")
+        for f in ("f::DOUBLE", "f::FLOAT"):
+            wanted = self.duck.execute(f"SELECT list(DISTINCT {f} ORDER BY {f}) FROM 'zeros.csv' WHERE g < 4").fetchall()
+            self.assertEqual(self.ask(f"SELECT list(DISTINCT {f} ORDER BY {f}) AS a FROM 'zeros.csv' WHERE g < 4"), [(json.dumps(wanted[0][0]).replace(" ", ""),)])
+        for statement in ("SELECT * EXCLUDE (f, g), 5 AS z FROM 'zeros.csv' LIMIT 2", "SELECT * EXCLUDE (f), * EXCLUDE (f, g) FROM 'zeros.csv'"):
+            self.check("z", self.ask(statement), self.duck.execute(statement).fetchall())
+        self.m.bad(2, "query", "SELECT * EXCLUDE (f, g) FROM 'zeros.csv'", says="character 8: exclude leaves out all columns")
         Path(self.m.path("d.csv")).write_text("id,id_1\n1,30\n2,20\n3,10\n")
         for statement in ("SELECT id, * FROM 'd.csv' ORDER BY id_1 LIMIT 1", "SELECT id, id FROM 'd.csv' ORDER BY id_1",
                           "SELECT id, id, -id AS id_1 FROM 'd.csv' ORDER BY id_1", "SELECT id, id, -id AS Id_1 FROM 'd.csv' ORDER BY id_1",
@@ -647,6 +656,9 @@ class Words(SharedMachineTest):
             smallest, largest = rows[row["column"]][2:4]
             self.assertTrue(same(str(row["min"]), smallest) and same(str(row["max"]), largest) or row["column"] in ("price", "paid"), row)
         self.assertEqual(len(self.ask("SUMMARIZE 't.csv'", "--where", "id < 5")), 8)
+        Path(self.m.path("it's.csv")).write_text("a\n1\n")
+        for statement in ("DESCRIBE 'it''s.csv'", "/* a */ DESCRIBE /* b */ 'it''s.csv'; -- c", "SUMMARIZE 'it''s.csv'"):
+            self.assertEqual(self.ask(statement)[0][0], "a", statement)
         self.m.bad(2, "query", "SUMMARIZE 't.csv'", "--order-by", "id", says="query: --order-by is not possible beside DESCRIBE and SUMMARIZE")
 
     def test_names_in_two_cases(self):

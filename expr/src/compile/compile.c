@@ -345,8 +345,11 @@ static hac_status add_star(hac_compiler *c, const hac_item *star)
         else
             status = add_column(c, star, c->scope[i].name);
     }
-    if (status != HAC_OK || c->n_outputs > 0)
-        return status;
+    return status;
+}
+
+static hac_status no_columns(const hac_compiler *c, const hac_item *star)
+{
     return hac_expr_fail(star->source, star->first, c->err, "%s",
                          star->n_excluded > 0 ? "exclude leaves out all columns"
                          : c->left_out > 0
@@ -396,23 +399,26 @@ static hac_status name_repeated(hac_compiler *c)
 
 static hac_status make_outputs(hac_compiler *c)
 {
+    const hac_item all = {.source = &c->select_source}, *star = &all;
     hac_status status = HAC_OK;
     for (size_t i = 0; i < c->n_keys && status == HAC_OK && !c->text->select_only; i++)
         status = add_output(c, &c->keys[i]);
     c->n_key_outputs = c->n_outputs;
     if (status == HAC_OK && c->n_selects == 0 && c->n_keys == 0)
-        status = add_star(c, &(hac_item){.source = &c->select_source});
+        status = add_star(c, star);
     for (size_t i = 0; i < c->n_selects && status == HAC_OK; i++) {
         hac_item *item = &c->selects[i];
         if (item->node->kind != HAC_NODE_STAR)
             status = add_output(c, item);
         else if (!c->aggregated)
-            status = add_star(c, item);
+            status = add_star(c, star = item);
         else
             status = hac_expr_fail(
                 item->source, item->first, c->err,
                 "'*' is all columns of a row, and here rows become groups; name what is wanted");
     }
+    if (status == HAC_OK && c->n_outputs == 0)
+        return no_columns(c, star);
     c->n_visible = c->n_outputs;
     return status == HAC_OK ? name_repeated(c) : status;
 }
@@ -720,7 +726,10 @@ static hac_status collect_inputs(hac_compiler *c)
 
 static hac_status analyse(hac_compiler *c)
 {
-    c->checker = (hac_checker){.parser = &c->parser, .schema = &c->schema, .parts = &c->parts};
+    c->checker = (hac_checker){.parser = &c->parser,
+                               .schema = &c->schema,
+                               .parts = &c->parts,
+                               .json = c->text->source.format == HAC_INPUT_JSONL};
     hac_status status = hac_compile_with(c);
     if (status == HAC_OK)
         status = hac_compile_expand_columns(c, c->selects, &c->n_selects);

@@ -25,7 +25,7 @@ bool hac_rewrite_count(hac_checker *c, hac_node *node)
     if (!node->distinct)
         return true;
     if (!count) {
-        (void)fail(c, node, "only count takes distinct");
+        (void)fail(c, node, "only count, list and string_agg take distinct");
         return false;
     }
     node->name = "count_distinct";

@@ -58,7 +58,7 @@ static void *no_column(hac_checker *c, const hac_node *node)
                     "member say --schema '%s:string'",
                     node->name, object, node->name);
     char hint[HAC_COLUMN_HINT_MAX];
-    if (hac_column_hint(c->scope == NULL ? c->schema : NULL, node->name, hint))
+    if (hac_column_hint(c->scope == NULL ? c->schema : NULL, c->json, node->name, hint))
         return fail(c, node, "%s", hint);
     size_t columns = c->scope != NULL ? c->n_scope : c->schema->n_fields;
     const char **names = hac_arena_alloc(c->parser->arena, (c->n_outputs + columns + 1) * sizeof *names);
@@ -310,6 +310,8 @@ static hac_node *no_function(hac_checker *c, const hac_node *node)
 {
     size_t n = 0;
     const char *instead = hac_foreign_name(node->name);
+    if (instead != NULL && instead[0] == '=')
+        return fail(c, node, "'%s' is written %s", node->name, instead + 1);
     if (instead != NULL)
         return fail(c, node, "unknown function '%s'%s%s", node->name, instead[0] == ';' ? "" : "; write ",
                     instead);

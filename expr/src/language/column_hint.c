@@ -24,15 +24,15 @@ static size_t list_members(const hac_schema *schema, const char *name, char *ret
     return members;
 }
 
-bool hac_column_hint(const hac_schema *schema, const char *name, char ret[HAC_COLUMN_HINT_MAX])
+bool hac_column_hint(const hac_schema *schema, bool json, const char *name, char ret[HAC_COLUMN_HINT_MAX])
 {
     char members[SHOWN * (HAC_FIELD_NAME_MAX + 2) + sizeof ", …"];
     if (schema != NULL && list_members(schema, name, members, sizeof members) > 0) {
-        snprintf(
-            ret, HAC_COLUMN_HINT_MAX,
-            "'%.128s' is an object; name its members: %s (--schema '%.128s:string' reads an object of JSON "
-            "as text)",
-            name, members, name);
+        int n =
+            snprintf(ret, HAC_COLUMN_HINT_MAX, "'%.128s' is an object; name its members: %s", name, members);
+        if (json)
+            snprintf(ret + n, HAC_COLUMN_HINT_MAX - (size_t)n, " (--schema '%.128s:string' reads it as text)",
+                     name);
         return true;
     }
     bool day = strcasecmp(name, "current_date") == 0;

@@ -10,7 +10,8 @@
 #define HAC_COLUMN_HINT_MAX 1024
 
 /* For the name of an object that has columns as its members, user of user.id, and for SQL's words for the
- * present time. `schema` may be NULL. False: there is nothing to say. */
-bool hac_column_hint(const hac_schema *schema, const char *name, char ret[HAC_COLUMN_HINT_MAX]);
+ * present time. `schema` may be NULL. `json`: the source is JSON, whose objects can be read as text. False:
+ * there is nothing to say. */
+bool hac_column_hint(const hac_schema *schema, bool json, const char *name, char ret[HAC_COLUMN_HINT_MAX]);
 
 #endif

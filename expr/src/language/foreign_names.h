@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* What to write in place of that function; NULL: not known. */
+/* What to write in place of that function. With = before it, the function is there and is written so. NULL:
+ * not known. */
 const char *hac_foreign_name(const char *name);
 
 /* The rows of the table: ret[0] is the name, ret[1] what to write. NULL: there are no more. */

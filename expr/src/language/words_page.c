@@ -137,7 +137,7 @@ static void add_refused(hac_text *ret)
     }
     hac_text_add(ret, "\n## Functions of other databases\n\n| Function | In its place |\n|---|---|\n");
     for (size_t i = 0; (name = hac_foreign_names_row(i)) != NULL; i++) {
-        const char *instead = name[1] + strspn(name[1], "; ");
+        const char *instead = name[1] + strspn(name[1], "=; ");
         hac_text_addf(ret, "| `%s` | ", name[0]);
         add_cell(ret, instead);
         hac_text_add(ret, " |\n");

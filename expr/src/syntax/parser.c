@@ -296,7 +296,7 @@ static bool is_plain(hac_parser *p, const hac_node *call)
     if (call->filtered)
         (void)hac_parser_fail(p, call->at, "only aggregates take 'filter'");
     else if (call->distinct)
-        (void)hac_parser_fail(p, call->at, "only count takes distinct");
+        (void)hac_parser_fail(p, call->at, "only count, list and string_agg take distinct");
     return !call->filtered && !call->distinct;
 }
 

@@ -371,8 +371,8 @@ static void test_errors_of_calls(void **state)
          "character 1: only aggregates take 'filter'"},
         {"concat_ws(',', a) filter (where b)", "character 1: only aggregates take 'filter'"},
         {"1 + ucase(a) filter (where b)", "character 5: only aggregates take 'filter'"},
-        {"ucase(distinct a)", "character 1: only count takes distinct"},
-        {"trim(distinct a, 'x')", "character 1: only count takes distinct"},
+        {"ucase(distinct a)", "character 1: only count, list and string_agg take distinct"},
+        {"trim(distinct a, 'x')", "character 1: only count, list and string_agg take distinct"},
     };
     (void)state;
     check_errors(cases, sizeof cases / sizeof *cases);

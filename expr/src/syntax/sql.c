@@ -177,7 +177,8 @@ static char *skip_dot(char *at)
     return *at == '.' ? at + 1 + strspn(at + 1, " \t\r\n\v\f") : NULL;
 }
 
-/* Whether a part of a name begins here. FROM behind blanks is the clause: `"user". FROM` has a part too few. */
+/* Whether a part of a name begins here. FROM behind blanks is the clause: `"user". FROM` has a part too few.
+ */
 static bool begins_part(const char *at)
 {
     bool clause = at[-1] != '.' && strncasecmp(at, "from", 4) == 0 && !hac_is_name_part(at[4]);

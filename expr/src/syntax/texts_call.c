@@ -67,14 +67,35 @@ static hac_node *as_element(hac_parser *p, const hac_expr_source *source, hac_no
     return hac_call(p, "coalesce", value->at, element, text(p, source, value->at, "null", 4));
 }
 
+/* The value with one zero: -0.0 and 0.0 are equal, and DISTINCT compares texts. */
+static hac_node *with_one_zero(hac_parser *p, hac_node *value)
+{
+    hac_node *zero = hac_call(p, "cast", value->at, hac_whole_number(p, value->at, 0));
+    if (zero == NULL)
+        return NULL;
+    zero->kind = HAC_NODE_CAST;
+    zero->type = value->type;
+    hac_node *test = hac_call(p, "=", value->at, value, zero);
+    hac_node *ret = hac_call(p, "if", value->at, test, zero, value);
+    if (ret != NULL)
+        ret->type = value->type;
+    return ret;
+}
+
 bool hac_texts_arguments(hac_parser *p, hac_node *call, bool nested)
 {
     hac_node *value = call->args[0], *separator = call->args[1], *flags = call->args[2];
     hac_node *key = call->n_args > 3 ? call->args[3] : NULL;
     const hac_expr_source *before = p->source;
     p->source = call->source; /* of the nodes that are made */
-    hac_node *element =
-        strcmp(call->name, "list") == 0 ? as_element(p, call->source, value, nested) : as_text(p, value);
+    bool list = strcmp(call->name, "list") == 0;
+    bool floats = hac_kinds[value->type.kind].class == HAC_CLASS_FLOAT;
+    if (floats && list && (flags->literal.integer & HAC_TEXTS_DISTINCT) != 0 &&
+        (value = with_one_zero(p, value)) == NULL) {
+        p->source = before;
+        return false;
+    }
+    hac_node *element = list ? as_element(p, call->source, value, nested) : as_text(p, value);
     hac_node *whole = hac_call(p, "||", value->at, separator, element);
     hac_node *k = hac_whole_number(p, call->at, (int64_t)separator->literal.n_bytes + 1);
     p->source = before;
