@@ -109,7 +109,7 @@ void hac_query_set_partitions(hac_plan *plan, uint32_t partitions)
  * different numbers of passes give f and s. */
 void hac_query_learn_region(hac_query_spec *spec, uint64_t needed, uint32_t passes)
 {
-    double region = (double)(needed + needed / 4), fixed = fmin((double)spec->region_fixed, region);
+    double region = 1.25 * (double)needed, fixed = fmin((double)spec->region_fixed, region);
     double split = (region - fixed) * passes;
     if (spec->seen_passes > 0 && passes > spec->seen_passes) {
         double fewer = (double)spec->seen_region - region;
