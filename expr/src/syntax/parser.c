@@ -230,7 +230,8 @@ static hac_node *within_group(hac_parser *p, hac_node *node)
     size_t at = hac_parser_at(p);
     if (node == NULL || !hac_parser_is_word(p, "within") || !hac_token_is_word(&next, "group"))
         return node;
-    if (!hac_parser_advance(p) || !hac_parser_advance(p) || !hac_parser_expect_symbol(p, "(", "'('") ||
+    if (!hac_parser_advance(p) || !hac_parser_expect_word(p, "group", "'group'") ||
+        !hac_parser_expect_symbol(p, "(", "'('") ||
         !hac_parser_expect_word(p, "order", "'order by' and a value") ||
         !hac_parser_expect_word(p, "by", "'by' and a value"))
         return NULL;
