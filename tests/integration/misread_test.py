@@ -933,6 +933,14 @@ class Forms(SharedMachineTest):
                 got = self.m.good("-q", "sort", "t.csv", "--key", key).decode()
                 self.assertEqual([r for r in csv.reader(io.StringIO(got))][1:], [lines[i].split(";") for i in sorted(range(len(rows)), key=of)])
 
+    def test_plain_before_separated(self):
+        """Values without a separator before the first one with it."""
+        Path(self.m.path("late.csv")).write_text('name,amount\na,950.00\nb,"1,234.50"\nc,7.25\n')
+        for words in ((), ("--thousands", "comma")):
+            self.assertEqual(self.m.run("query", "late.csv", "--select", "sum(amount) as s", *words).out, b"s\n2191.75\n")
+        Path(self.m.path("text.csv")).write_text("a\n1.5\n2.25\nabc\n")
+        self.assertEqual(self.m.run("query", "text.csv", "--order-by", "a").out, b"a\n1.5\n2.25\nabc\n")
+
     def test_unclear(self):
         """What could be read in several ways is text, and a line names the option; with it, the values are right."""
         Path(self.m.path("t.csv")).write_text("n;d;x\n1,234;01/02/2024;1\n2,500;03/04/2024;2\n")

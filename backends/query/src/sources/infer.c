@@ -238,7 +238,7 @@ static void look_at_forms(const hac_source_options *options, const char *text, s
     look_at_sign(text, bytes, HAC_DECIMAL_COMMA, !commas, &f->with[COMMA]);
     if (f->times != 0)
         look_at_order(text, bytes, g);
-    bool numbers = f->with[COMMA].number.types != 0 || (f->with[POINT].number.types != 0 && g->types == 0);
+    bool numbers = f->with[COMMA].number.types != 0 || f->with[POINT].number.types != 0;
     f->over = !numbers && (f->times == 0 || g->types != 0);
 }
 
