@@ -297,8 +297,10 @@ static void assert_found(const char *json, const char *path, const char *value)
     const char *found = NULL;
     size_t bytes = 0;
     bool is_there = hac_json_find_string(json, path, &found, &bytes);
-    if (is_there != (value != NULL) ||
-        (is_there && (bytes != strlen(value) || memcmp(found, value, bytes) != 0)))
+    bool same = is_there == (value != NULL);
+    if (found != NULL && value != NULL)
+        same = same && bytes == strlen(value) && memcmp(found, value, bytes) == 0;
+    if (!same)
         fail_msg("%s of %s: \"%.*s\"", path, json, (int)bytes, is_there ? found : "");
 }
 
