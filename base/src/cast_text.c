@@ -94,17 +94,19 @@ static hac_text_status parse_with_base(const char *text, size_t bytes, uint64_t 
     return HAC_TEXT_OK;
 }
 
-/* An integer that its parser does not take. Fractions are rounded as decimals are. */
-static hac_text_status cast_integer(const char *text, size_t bytes, __int128 *ret)
+/* An integer from `min` to `max` that its parser does not take. Fractions are rounded as decimals are. */
+static hac_text_status cast_integer(const char *text, size_t bytes, __int128 min, __int128 max, __int128 *ret)
 {
     uint64_t value = 0;
+    hac_text_status status;
     trim(&text, &bytes);
     if (bytes > 2 && text[0] == '0' && ((text[1] | 0x20) == 'x' || (text[1] | 0x20) == 'b')) {
-        hac_text_status status = parse_with_base(text, bytes, &value);
+        status = parse_with_base(text, bytes, &value);
         *ret = value;
-        return status;
+    } else {
+        status = hac_cast_decimal(text, bytes, HAC_DECIMAL_DIGITS_MAX, 0, ret);
     }
-    return hac_cast_decimal(text, bytes, HAC_DECIMAL_DIGITS_MAX, 0, ret);
+    return status == HAC_TEXT_OK && (*ret < min || *ret > max) ? HAC_TEXT_RANGE : status;
 }
 
 hac_text_status hac_cast_i64(const char *text, size_t bytes, int64_t *ret)
@@ -113,13 +115,10 @@ hac_text_status hac_cast_i64(const char *text, size_t bytes, int64_t *ret)
     hac_text_status status = hac_parse_i64(text, bytes, ret);
     if (status != HAC_TEXT_MALFORMED)
         return status;
-    status = cast_integer(text, bytes, &value);
-    if (status != HAC_TEXT_OK)
-        return status;
-    if (value < INT64_MIN || value > INT64_MAX)
-        return HAC_TEXT_RANGE;
-    *ret = (int64_t)value;
-    return HAC_TEXT_OK;
+    status = cast_integer(text, bytes, INT64_MIN, INT64_MAX, &value);
+    if (status == HAC_TEXT_OK)
+        *ret = (int64_t)value;
+    return status;
 }
 
 hac_text_status hac_cast_u64(const char *text, size_t bytes, uint64_t *ret)
@@ -128,13 +127,10 @@ hac_text_status hac_cast_u64(const char *text, size_t bytes, uint64_t *ret)
     hac_text_status status = hac_parse_u64(text, bytes, ret);
     if (status != HAC_TEXT_MALFORMED)
         return status;
-    status = cast_integer(text, bytes, &value);
-    if (status != HAC_TEXT_OK)
-        return status;
-    if (value < 0 || value > (__int128)UINT64_MAX)
-        return HAC_TEXT_RANGE;
-    *ret = (uint64_t)value;
-    return HAC_TEXT_OK;
+    status = cast_integer(text, bytes, 0, (__int128)UINT64_MAX, &value);
+    if (status == HAC_TEXT_OK)
+        *ret = (uint64_t)value;
+    return status;
 }
 
 hac_text_status hac_cast_bool(const char *text, size_t bytes, bool *ret)
