@@ -45,12 +45,15 @@ int hac_pread_all(int fd, void *data, uint64_t bytes, uint64_t offset, uint64_t 
     return 0;
 }
 
-int hac_write_all(int fd, const void *data, uint64_t bytes, const char *point)
+/* Writes at `*at`, or with NULL where the file's position is. */
+static int write_all(int fd, const uint8_t *data, uint64_t bytes, const uint64_t *at, const char *point)
 {
     (void)point;
     for (uint64_t done = 0; done < bytes;) {
         size_t max = piece(bytes - done, point);
-        ssize_t n = HAC_FAILPOINT(point, -1, write(fd, (const uint8_t *)data + done, max));
+        ssize_t n = HAC_FAILPOINT(point, -1,
+                                  at == NULL ? write(fd, data + done, max)
+                                             : pwrite(fd, data + done, max, (off_t)(*at + done)));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -60,18 +63,14 @@ int hac_write_all(int fd, const void *data, uint64_t bytes, const char *point)
     return 0;
 }
 
+int hac_write_all(int fd, const void *data, uint64_t bytes, const char *point)
+{
+    return write_all(fd, data, bytes, NULL, point);
+}
+
 int hac_pwrite_all(int fd, const void *data, uint64_t bytes, uint64_t offset)
 {
-    for (uint64_t done = 0; done < bytes;) {
-        ssize_t n =
-            pwrite(fd, (const uint8_t *)data + done, piece(bytes - done, NULL), (off_t)(offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        done += (uint64_t)n;
-    }
-    return 0;
+    return write_all(fd, data, bytes, &offset, NULL);
 }
 
 int hac_replace_file(int folder, const char *temporary, const char *name, const void *data, uint64_t bytes,
