@@ -127,7 +127,7 @@ static bool claim(share *s, uint64_t *ret)
     return next_of(range) < end_of(range);
 }
 
-/* Takes the second half of what another share has left, for the thread's own, of which nothing is left. */
+/* Moves the second half of another share's items to the thread's own share, which has none left. */
 static bool steal(share *from, share *own)
 {
     uint64_t range = atomic_load(&from->range);

@@ -33,7 +33,7 @@ HAC_MUST_USE hac_status hac_pool_run_few(uint64_t n, unsigned threads, hac_pool_
 
 /* As hac_pool_run, but each thread starts with items of its own that follow each other, the same ones in
  * every call of that many items: data that it used for the item before, or in the previous call, may still be
- * in its cache. A thread that has no more of them takes the second half of what another one has left. */
+ * in its cache. A thread with no items left takes the second half of another thread's. */
 HAC_MUST_USE hac_status hac_pool_run_near(uint64_t n, hac_pool_work work, void *context, hac_error *err);
 
 #endif

@@ -296,11 +296,6 @@ static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_
     return HAC_OK;
 }
 
-static hac_status write_chunks(chunks_job *j, uint64_t n, hac_error *err)
-{
-    return hac_pool_run(n, rows_chunk, j, err);
-}
-
 /* ---- tasks ---- */
 
 /* Adds what the worker has counted. Rows that were scouted were counted then. */
@@ -340,7 +335,8 @@ static hac_status run_chunks(const hac_task *task, bool aggregates, hac_task_res
     if (status == HAC_OK)
         status = hac_scout_run(&j.task, j.first, task->count, &j.scout, err);
     if (status == HAC_OK)
-        status = aggregates ? aggregate_chunks(&j, task->count, err) : write_chunks(&j, task->count, err);
+        status = aggregates ? aggregate_chunks(&j, task->count, err)
+                            : hac_pool_run(task->count, rows_chunk, &j, err);
     status = hac_query_source_read(&j.task, status, err);
     uint64_t *v = result->values;
     memset(v, 0, sizeof result->values);
