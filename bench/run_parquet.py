@@ -10,11 +10,10 @@ import io
 import json
 import math
 import subprocess
-import time
 
 import run_decode
 from machine import Machine
-from run_query import CORES, duck, peers, seconds_of, take_turns
+from run_query import duck, peers, seconds_of, take_turns
 
 LINEITEM = """
 select i // 4 + 1 as l_orderkey, hash(i * 7) % 2000000 + 1 as l_partkey, hash(i * 11) % 100000 + 1 as l_suppkey,

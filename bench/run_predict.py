@@ -3,7 +3,6 @@
 cores of a daemon that knows nothing at first. Cold: the executor is new, and the input is not in the page cache."""
 import json
 import os
-import pathlib
 import statistics
 import subprocess
 import time

@@ -11,7 +11,7 @@ import struct
 import termios
 from pathlib import Path
 
-from cli import Fake, main, pack
+from cli import Fake, main
 
 PLAN = ('{"flow": "sort", "predicted_seconds": 2, "devices": ["a"], "tasks": '
         '[{"stage": "merge", "devices": ["a"], "predicted_start": 0, "predicted_seconds": 2}]}')

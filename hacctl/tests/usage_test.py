@@ -7,10 +7,8 @@ import pty
 import re
 import shlex
 import shutil
-import struct
 import subprocess
 import unittest
-from pathlib import Path
 
 from cli import COMMANDS, HERE, PROGRAM, Case, main, pack
 

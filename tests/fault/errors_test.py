@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import BUILD, LIBEXEC, ONE_DEVICE, SOURCE, MachineTest, eventually, main  # noqa: E402
+from machine import BUILD, LIBEXEC, ONE_DEVICE, SOURCE, MachineTest, main  # noqa: E402
 
 TEXT_BYTES, FILE_BYTES, NAME_BYTES = 4096, 64 << 10, 64
 BITONIC = ("--algorithm", "bitonic")

@@ -14,7 +14,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import unittest
 import zipfile
 from pathlib import Path
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import opsplit_cuts_test as cuts  # noqa: E402
 import opsplit_edges_test as edges  # noqa: E402
-from machine import BUILD, SOURCE, Machine, MachineTest, Result, children, command_of, eventually, main  # noqa: E402
+from machine import BUILD, SOURCE, MachineTest, Result, children, command_of, eventually, main  # noqa: E402
 
 HAC_MPI = BUILD / "mpi" / "hac-mpi"
 PROGRAM = BUILD / "mpi" / "mpi_program"  # <hac/mpi.h> as a program uses it

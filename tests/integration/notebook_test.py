@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import sys
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))

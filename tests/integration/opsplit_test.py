@@ -394,10 +394,9 @@ class Suboperators(LogicTest):
         put, before, highest = [0] * ROWS, [], []
         for row, place in enumerate(best):
             put[place] = ints[row]
-        for i, f in zip(ints, floats):
-            before.append(before[-1] + previous if before else 0)
+        for i, f in zip([0, *ints], floats):
+            before.append((before[-1] if before else 0) + i)
             highest.append(max(f, highest[-1]) if highest else f)
-            previous = i
         want = {"sorted": [floats[row] for row in best], "best": best, "along": [ints[row] for row in best],
                 "put": put, "number": list(range(7, 7 + ROWS)), "same": [2.5] * ROWS, "before": before,
                 "so_far": [b + i for b, i in zip(before, ints)], "highest": highest}

@@ -5,7 +5,6 @@ read, columns of nulls, no columns, times in nanoseconds, names without a suffix
 oracles are pyarrow, DuckDB and exact arithmetic."""
 import csv
 import io
-import os
 import struct
 import sys
 import threading
@@ -91,7 +90,7 @@ class Edges(SharedMachineTest):
         for files in (("small", "large"), ("large", "small"), ("delta", "large"), ("large", "delta", "small")):
             paths = [f"{name}.parquet" for name in files]
             listed = ", ".join(f"'{self.m.path(path)}'" for path in paths)
-            table = f"(select * replace (u::bigint as u, f::double as f, h::double as h) from (" + " union all ".join(
+            table = "(select * replace (u::bigint as u, f::double as f, h::double as h) from (" + " union all ".join(
                 f"select i::bigint i, b::bigint b, u::bigint u, f::double f, h::double h, d::decimal(18,2) d, "
                 f"e::decimal(38,2) e from '{self.m.path(path)}'" for path in paths) + "))"
             with self.subTest(listed):

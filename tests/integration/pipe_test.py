@@ -14,8 +14,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))

@@ -9,7 +9,6 @@ import sys
 import termios
 import threading
 import time
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))

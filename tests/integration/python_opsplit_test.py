@@ -3,7 +3,6 @@
 """hac.opsplit: logic files with arrays and files, beside NumPy."""
 import sys
 import time
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))

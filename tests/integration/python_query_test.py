@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -21,7 +20,7 @@ from python_package import PackageTest, library, needs, numpy as np  # noqa: E40
 
 pa, pl, pd, duckdb = library("pyarrow"), library("polars"), library("pandas"), library("duckdb")
 if pa is not None:
-    import pyarrow.parquet
+    import pyarrow.parquet  # noqa: F401 - pa.parquet
 
 STATEMENTS = (
     "SELECT * FROM t ORDER BY id",
@@ -241,7 +240,7 @@ class Streams(PackageTest):
             time.sleep(0.3)
             got = hac.submit(lambda: [result.to_numpy()["x"].tolist() for result in results] + [pa.table(results[0]).num_rows])
             self.assertEqual(got.result(20), [[1, 2]] * 5 + [2])
-            del results
+            results.clear()
             writer.write("x\n4\n")
         self.assertEqual(future.result(30).to_numpy()["s"].tolist(), [4])
         self.assertEqual(len(hac._connection.idle), 1)

@@ -83,7 +83,7 @@ class Advice(SharedMachineTest):
         self.assertLessEqual(query["plans_too_small"], 4)
 
     def test_aggregates_that_keep_values(self):
-        """By no key, by one group, 100 groups and as many as rows. The named memory is enough (see follow), and a quarter
+        """By no key, by one group, 100 groups and as many as rows. The named memory is enough (see follow_twice), and a quarter
         of it is refused or right. The expected groups are computed in Python."""
         rows = [(i * 7919 % 100000007, i % 100, 7, r) for i, r in enumerate(random.Random(2).choices(range(1 << 20), k=ROWS // 2))]
         Path(self.m.path("values.csv")).write_text("k,g,c,a,t\n" + "".join(f"{k},{g},{c},{a},t{a}\n" for k, g, c, a in rows))
@@ -112,10 +112,10 @@ class Advice(SharedMachineTest):
                 self.check_groups(want)
             else:
                 self.assertEqual(quarter.code, 4, quarter)
-            self.follow(words, int(named[1]))
+            self.follow_twice(words, int(named[1]))
         self.check_groups(want)
 
-    def follow(self, words, mib):
+    def follow_twice(self, words, mib):
         """What a plan needs that had other partitions, or another order of its threads, can be more: the second figure
         is at most 12 MiB, too, and enough."""
         result = self.m.run(*words, "--memory", f"{mib}MiB")

@@ -8,7 +8,6 @@ import math
 import random
 import struct
 import sys
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))

@@ -19,7 +19,7 @@ import xml.dom.minidom
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import BUILD, ONE_DEVICE, PLATFORM, TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
+from machine import BUILD, ONE_DEVICE, PLATFORM, TWO_DEVICES, MachineTest, SharedMachineTest, main  # noqa: E402
 
 csv.field_size_limit(1 << 30)
 DATA = Path(os.environ.get("HAC_TEST_DATA", "/nonexistent"))

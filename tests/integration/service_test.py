@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import re
 import resource
 import select
 import shlex

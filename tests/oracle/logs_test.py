@@ -3,7 +3,6 @@
 """Random logs in the formats clf, logfmt and syslog; Python, which wrote them, says what the rows are."""
 import random
 import sys
-import unittest
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 

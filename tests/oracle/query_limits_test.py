@@ -5,7 +5,6 @@ Parquet, compared with Python."""
 import collections
 import random
 import sys
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Has every device program built and tested once, for the tests that follow: seed.py FOLDER. Quick when all is there."""
-import os
 import shutil
 import sys
 import time

@@ -3,7 +3,6 @@
 """What is left out of a file (parquet/prune.h), against the values themselves: no row that a filter may keep may go, and
 what true statistics rule out must go. Files are pyarrow's and DuckDB's, also with metadata that lies."""
 import datetime
-import json
 import math
 import os
 import random
@@ -15,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import parquet_files as files
-from parquet_files import BINARY, DATA, I32, I64, LIST, NO_DATA, NO_ORACLE, STRUCT, TRUE, File, Struct, prune
+from parquet_files import BINARY, DATA, I32, I64, LIST, NO_DATA, NO_ORACLE, STRUCT, File, Struct, prune
 
 try:
     import pyarrow as pa

@@ -14,7 +14,7 @@ import operator
 from ._connection import DEVICES, WHY, ask as _ask, thread as _thread
 from ._errors import (CancelledError, Error, InvalidError, JobError, NoDaemonError, NoMemoryError, NotFoundError, RefusedError,
                       Status, UnsupportedError)
-from ._hac import version as __version__
+from ._hac import version as __version__  # noqa: F401
 from ._future import Future, submit
 from ._opsplit import opsplit
 from ._query import query, sql

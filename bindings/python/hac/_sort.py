@@ -5,7 +5,7 @@ import sys
 from typing import Any, Optional, Tuple
 
 from . import _hac
-from ._connection import connection, finish, job_options, thread
+from ._connection import connection, finish, job_options
 from ._errors import NoMemoryError, UnsupportedError
 from ._progress import bar_of
 
