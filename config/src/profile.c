@@ -55,7 +55,7 @@ static hac_status copy_device(const hac_device_config *from, hac_device_config *
 
 static bool kind_uses_host_memory(hac_device_kind kind)
 {
-    return kind == HAC_KIND_CPU || kind == HAC_KIND_ARM;
+    return kind == HAC_DEVICE_KIND_CPU || kind == HAC_DEVICE_KIND_ARM;
 }
 
 void hac_profile_draft_clear(hac_profile_draft *draft)
@@ -273,11 +273,7 @@ static bool glob(const char *pattern, const char *text)
 
 static bool type_fits(hac_match_type wanted, const char *type)
 {
-    static const char *const names[] = {[HAC_MATCH_ANY] = NULL,
-                                        [HAC_MATCH_CPU] = "cpu",
-                                        [HAC_MATCH_GPU] = "gpu",
-                                        [HAC_MATCH_ACCELERATOR] = "accelerator"};
-    return wanted == HAC_MATCH_ANY || strcmp(names[wanted], type) == 0;
+    return wanted == HAC_MATCH_ANY || strcmp(hac_match_type_name(wanted), type) == 0;
 }
 
 static const char *text_or_empty(const char *text)
@@ -298,7 +294,7 @@ void hac_profile_generate(const hac_profile_match *match, hac_device_config *ret
     const char *type = text_or_empty(match->type);
     memset(ret, 0, sizeof *ret);
     bool cpu = strcmp(type, "cpu") == 0, gpu = strcmp(type, "gpu") == 0;
-    ret->kind = cpu ? HAC_KIND_CPU : gpu ? HAC_KIND_GPU : HAC_KIND_FPGA;
+    ret->kind = cpu ? HAC_DEVICE_KIND_CPU : gpu ? HAC_DEVICE_KIND_GPU : HAC_DEVICE_KIND_FPGA;
     strcpy(ret->name, cpu ? "cpu" : gpu ? "gpu" : "accelerator");
     strcpy(ret->profile, "generated");
     if (cpu)

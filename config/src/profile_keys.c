@@ -12,8 +12,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const hac_choice kinds[] = {{"cpu", HAC_KIND_CPU}, {"gpu", HAC_KIND_GPU}, {"fpga", HAC_KIND_FPGA},
-                                   {"dsp", HAC_KIND_DSP}, {"arm", HAC_KIND_ARM}, {NULL, 0}};
+#define KIND(kind, name) {name, HAC_DEVICE_KIND_##kind},
+static const hac_choice kinds[] = {HAC_DEVICE_KINDS(KIND){NULL, 0}};
 
 static const hac_choice styles[] = {
     {"auto", HAC_STYLE_AUTO}, {"block", HAC_STYLE_CHOICE_BLOCK}, {"simt", HAC_STYLE_CHOICE_SIMT}, {NULL, 0}};
@@ -29,9 +29,9 @@ static const hac_choice match_types[] = {{"any", HAC_MATCH_ANY},
                                          {"accelerator", HAC_MATCH_ACCELERATOR},
                                          {NULL, 0}};
 
-const char *hac_device_kind_name(hac_device_kind kind)
+const char *hac_match_type_name(hac_match_type type)
 {
-    return (unsigned)kind < HAC_KIND_COUNT ? kinds[kind].name : "unknown";
+    return match_types[type].name;
 }
 
 /* Values that are no scalars ------------------------------------------------------------------------ */

@@ -13,6 +13,9 @@ typedef enum hac_match_type {
     HAC_MATCH_ACCELERATOR
 } hac_match_type;
 
+/* "cpu", as an OpenCL device's type is reported and match.type names it. `type` is valid. */
+const char *hac_match_type_name(hac_match_type type);
+
 /* What a file says before it becomes a profile: the whole file's values, or an entry's over those. */
 typedef struct hac_profile_draft {
     hac_device_config device;

@@ -88,7 +88,7 @@ static void test_everything(void **state)
     assert_string_equal(d.name, "gpu0");
     assert_string_equal(d.profile, "gpu0");
     assert_string_equal(d.group, "socket1");
-    assert_int_equal(d.kind, HAC_KIND_GPU);
+    assert_int_equal(d.kind, HAC_DEVICE_KIND_GPU);
     assert_int_equal(d.style, HAC_STYLE_CHOICE_SIMT);
     assert_int_equal(d.threads, 3);
     assert_int_equal(d.n_affinity, 3);
@@ -123,7 +123,7 @@ static void assert_defaults(hac_device_config d)
 {
     hac_device_config expected = {.name = "cpu",
                                   .profile = "cpu",
-                                  .kind = HAC_KIND_CPU,
+                                  .kind = HAC_DEVICE_KIND_CPU,
                                   .style = HAC_STYLE_AUTO,
                                   .host_memory = true,
                                   .slowdown = 1.0};
@@ -233,19 +233,19 @@ static void test_match(void **state)
 static void test_choices(void **state)
 {
     (void)state;
-    static const char *const names[HAC_KIND_COUNT] = {"cpu", "gpu", "fpga", "dsp", "arm"};
-    for (int kind = 0; kind < HAC_KIND_COUNT; kind++) {
+    static const char *const names[HAC_DEVICE_KIND_END] = {"cpu", "gpu", "fpga", "dsp", "arm"};
+    for (int kind = 0; kind < HAC_DEVICE_KIND_END; kind++) {
         char text[128];
         snprintf(text, sizeof text, "name: x\nmatch: {type: any}\nkind: %s\n", names[kind]);
         hac_device_config d = load(text);
         assert_int_equal(d.kind, kind);
         assert_string_equal(hac_device_kind_name(d.kind), names[kind]);
-        assert_true(d.host_memory == (kind == HAC_KIND_CPU || kind == HAC_KIND_ARM));
+        assert_true(d.host_memory == (kind == HAC_DEVICE_KIND_CPU || kind == HAC_DEVICE_KIND_ARM));
         hac_device_config_clear(&d);
     }
-    assert_string_equal(hac_device_kind_name(HAC_KIND_COUNT), "unknown");
+    assert_string_equal(hac_device_kind_name(HAC_DEVICE_KIND_END), "unknown");
     hac_device_config unsaid = load("name: x\nmatch: {type: cpu}\n");
-    assert_int_equal(unsaid.kind, HAC_KIND_CPU);
+    assert_int_equal(unsaid.kind, HAC_DEVICE_KIND_CPU);
     hac_device_config_clear(&unsaid);
     assert_refused("name: x\nmatch: {type: cpu}\nkind: CPU\n",
                    "t.yaml:3: key `kind`: `CPU` is not known; allowed: `cpu`, `gpu`, `fpga`, `dsp`, `arm`");

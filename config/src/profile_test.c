@@ -110,7 +110,7 @@ static const char overrides[] =
 
 static void assert_file_values(const hac_device_config *d)
 {
-    assert_int_equal(d->kind, HAC_KIND_CPU);
+    assert_int_equal(d->kind, HAC_DEVICE_KIND_CPU);
     assert_int_equal(d->style, HAC_STYLE_CHOICE_BLOCK);
     assert_string_equal(d->group, "socket0");
     assert_int_equal(d->memory_limit, UINT64_C(4) << 30);
@@ -152,7 +152,7 @@ static void test_overridden_values(void **state)
     (void)state;
     hac_profile *profile = parse(overrides);
     hac_device_config d = device(profile, 1);
-    assert_int_equal(d.kind, HAC_KIND_GPU);
+    assert_int_equal(d.kind, HAC_DEVICE_KIND_GPU);
     assert_int_equal(d.style, HAC_STYLE_CHOICE_SIMT);
     assert_string_equal(d.group, "");
     assert_int_equal(d.memory_limit, 0);
@@ -236,10 +236,10 @@ static void test_generate(void **state)
         const char *type, *name, *group;
         hac_device_kind kind;
         bool host;
-    } cases[] = {{"cpu", "cpu", HAC_CPU_GROUP, HAC_KIND_CPU, true},
-                 {"gpu", "gpu", "", HAC_KIND_GPU, false},
-                 {"accelerator", "accelerator", "", HAC_KIND_FPGA, false},
-                 {NULL, "accelerator", "", HAC_KIND_FPGA, false}};
+    } cases[] = {{"cpu", "cpu", HAC_CPU_GROUP, HAC_DEVICE_KIND_CPU, true},
+                 {"gpu", "gpu", "", HAC_DEVICE_KIND_GPU, false},
+                 {"accelerator", "accelerator", "", HAC_DEVICE_KIND_FPGA, false},
+                 {NULL, "accelerator", "", HAC_DEVICE_KIND_FPGA, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const hac_profile_match match = {
             .platform = "P", .vendor = "V", .device = "D", .type = cases[i].type};
@@ -307,7 +307,7 @@ static void test_shipped_examples(void **state)
     assert_int_equal(a.threads, 1);
     assert_int_equal(a.n_affinity + b.n_affinity, 2);
     assert_int_not_equal(a.affinity[0], b.affinity[0]);
-    assert_int_equal(f.kind, HAC_KIND_FPGA);
+    assert_int_equal(f.kind, HAC_DEVICE_KIND_FPGA);
     assert_non_null(f.program_binary);
     hac_device_config_clear(&a);
     hac_device_config_clear(&b);

@@ -185,7 +185,7 @@ static void simulated_device(const Hac__Client__SimulatedDevice *from, hac_machi
 {
     copy_name(to->name, sizeof to->name, from->name);
     copy_name(to->group, sizeof to->group, from->group);
-    copy_name(to->kind, sizeof to->kind, from->kind);
+    to->kind = hac_device_kind_find(from->kind);
     copy_name(to->key, sizeof to->key, from->name);
     to->usable = true;
     to->simt = from->simt;

@@ -14,6 +14,25 @@ typedef enum hac_style_choice {
     HAC_STYLE_CHOICE_SIMT
 } hac_style_choice;
 
+/* What a profile says a device is. X(enumerator, name) */
+#define HAC_DEVICE_KINDS(X)                                                                                  \
+    X(CPU, "cpu")                                                                                            \
+    X(GPU, "gpu")                                                                                            \
+    X(FPGA, "fpga")                                                                                          \
+    X(DSP, "dsp")                                                                                            \
+    X(ARM, "arm")
+
+#define HAC_DEVICE_KIND_ENUMERATOR(kind, name) HAC_DEVICE_KIND_##kind,
+typedef enum hac_device_kind {
+    HAC_DEVICE_KINDS(HAC_DEVICE_KIND_ENUMERATOR) HAC_DEVICE_KIND_END /* also: no kind of this list */
+} hac_device_kind;
+
+/* "cpu"; "unknown" of HAC_DEVICE_KIND_END and above. */
+const char *hac_device_kind_name(hac_device_kind kind);
+
+/* The kind with this name. HAC_DEVICE_KIND_END if there is none; NULL is allowed. */
+hac_device_kind hac_device_kind_find(const char *name);
+
 typedef enum hac_byte_order {
     HAC_BYTE_ORDER_NATIVE = 0, /* the order that the driver reports */
     HAC_BYTE_ORDER_LITTLE,

@@ -24,17 +24,6 @@
 #define HAC_CAPABILITY_MAX        32  /* fixed capabilities of one device */
 #define HAC_PROFILE_EXECUTORS_MAX 64
 
-typedef enum hac_device_kind {
-    HAC_KIND_CPU = 0,
-    HAC_KIND_GPU,
-    HAC_KIND_FPGA,
-    HAC_KIND_DSP,
-    HAC_KIND_ARM,
-    HAC_KIND_COUNT
-} hac_device_kind;
-
-const char *hac_device_kind_name(hac_device_kind kind);
-
 typedef struct hac_capability {
     char key[HAC_NAME_MAX]; /* "sort.u32" */
     double items_per_second;

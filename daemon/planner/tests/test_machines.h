@@ -18,7 +18,7 @@ static inline hac_machine test_machine(const double *capability, size_t n)
     for (size_t d = 0; d < n; d++) {
         hac_machine_device *device = &machine.devices[d];
         snprintf(device->name, sizeof(device->name), "dev%zu", d);
-        snprintf(device->kind, sizeof(device->kind), "%s", d == 0 ? "gpu" : "cpu");
+        device->kind = d == 0 ? HAC_DEVICE_KIND_GPU : HAC_DEVICE_KIND_CPU;
         snprintf(device->key, sizeof(device->key), "dev%zu/driver", d);
         device->usable = true;
         device->host_memory = true;
@@ -40,7 +40,7 @@ static inline hac_machine test_pair_beside_gpu(void)
     for (size_t d = 0; d < 3; d++) {
         hac_machine_device *device = &machine.devices[machine.n_devices++];
         snprintf(device->name, sizeof(device->name), d < 2 ? "cpu.%zu" : "gpu%zu", d);
-        snprintf(device->kind, sizeof(device->kind), "%s", d < 2 ? "cpu" : "gpu");
+        device->kind = d < 2 ? HAC_DEVICE_KIND_CPU : HAC_DEVICE_KIND_GPU;
         snprintf(device->key, sizeof(device->key), "key%zu", d);
         device->usable = true;
         device->host_memory = d < 2;

@@ -14,7 +14,7 @@
 
 static bool is_cpu(const hac_server_device *device)
 {
-    return device->config.kind == HAC_KIND_CPU;
+    return device->config.kind == HAC_DEVICE_KIND_CPU;
 }
 
 /* Whether the speed of the device is known at sorts and at the codelet that aggregates there. */

@@ -42,7 +42,7 @@ static void describe_host_cores(const hac_server_device *device, char *ret, size
 /* A CPU device is cores of the host. */
 static void describe_device_cores(const hac_server_device *device, char *ret, size_t capacity)
 {
-    if (strcmp(device->type, "cpu") == 0 && device->config.kind == HAC_KIND_CPU)
+    if (device->on_host_cores && device->config.kind == HAC_DEVICE_KIND_CPU)
         describe_host_cores(device, ret, capacity);
     else
         snprintf(ret, capacity, "%s", device->config.name);
@@ -161,7 +161,7 @@ static void why_of_sub_operators(const hacd_job *job, char *ret, size_t capacity
 {
     bool cpus_only = true;
     for (uint32_t d = 0; d < job->plan->n_devices; d++)
-        cpus_only &= device_of(job, d)->config.kind == HAC_KIND_CPU;
+        cpus_only &= device_of(job, d)->config.kind == HAC_DEVICE_KIND_CPU;
     if (cpus_only)
         snprintf(ret, capacity,
                  "CPUs run the host codelets of sub-operators; `--kernels`, or a device that is no CPU, runs "

@@ -67,7 +67,7 @@ static void list_queries(calibrate_state *state, const hac_devices *devices, uin
             const hac_server_device *device = devices->items[i];
             if (!(mask & (1u << i)) || !hac_device_usable(device))
                 continue;
-            if (device->config.kind == HAC_KIND_CPU)
+            if (device->config.kind == HAC_DEVICE_KIND_CPU)
                 add_query_steps(state, 1u << i, keys[k], false);
             add_query_steps(state, 1u << i, keys[k], true);
         }
@@ -124,7 +124,7 @@ static void list_by_itself(calibrate_state *state, const hac_devices *devices, u
     static const uint64_t sizes[] = {65536, 1 << 20};
     static const hac_type types[] = {HAC_TYPE_U32, HAC_TYPE_F64};
     const hac_server_device *device = devices->items[index];
-    bool cpu = device->config.kind == HAC_KIND_CPU;
+    bool cpu = device->config.kind == HAC_DEVICE_KIND_CPU;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
             add_sort_step(state, 1u << index, types[t], sizes[s], HAC_SORT_RADIX);

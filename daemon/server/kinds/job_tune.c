@@ -209,7 +209,7 @@ static void begin_device(hacd_job *job)
 {
     tune_state *state = job->kind_state;
     const hac_server_device *device = device_of(job);
-    bool cpu = device->config.kind == HAC_KIND_CPU;
+    bool cpu = device->config.kind == HAC_DEVICE_KIND_CPU;
     state->before = device->tuning;
     state->gain = 1;
     state->restarts = 0;

@@ -18,7 +18,7 @@ static int set_up(void **state)
     for (size_t d = 0; d < 2; d++) {
         hac_machine_device *device = &machine.devices[d];
         snprintf(device->name, sizeof device->name, "dev%zu", d);
-        snprintf(device->kind, sizeof device->kind, "cpu");
+        device->kind = HAC_DEVICE_KIND_CPU;
         device->usable = device->host_memory = true;
         device->threads = 1;
         device->block_items = 1u << 15;

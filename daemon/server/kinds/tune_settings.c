@@ -47,7 +47,7 @@ static void add_placements(candidates *c, const hac_server_device *device, uint3
 static void list_threads(candidates *c, const hac_server_device *device)
 {
     uint32_t max = device->compute_units;
-    if (strcmp(device->type, "cpu") != 0)
+    if (!device->on_host_cores)
         return;
     add_placements(c, device, 0);
     for (uint32_t n = 1; device->free_threads && n < max; n = n < ALL_THREADS_BELOW ? n + 1 : 2 * n)

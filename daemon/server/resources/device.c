@@ -55,6 +55,7 @@ static void take_facts(hac_server_device *device, const Hac__Executor__DeviceFac
     device->global_memory = facts->global_memory;
     device->max_allocation = facts->max_allocation;
     device->local_memory = facts->local_memory;
+    device->on_host_cores = strcmp(device->type, "cpu") == 0;
     device->fp64 = facts->fp64;
     device->int64_atomics = facts->int64_atomics;
     device->unified_memory = facts->unified_memory;
@@ -191,7 +192,7 @@ static void apply_config(hac_server_device *device)
 {
     hac_device_config *c = &device->config;
     device->free_threads = c->threads == 0;
-    device->free_placement = c->n_affinity == 0 && strcmp(device->type, "cpu") == 0;
+    device->free_placement = c->n_affinity == 0 && device->on_host_cores;
     device->free_style = c->style == HAC_STYLE_AUTO;
     device->free_block_items = c->block_items == 0;
     device->free_work_group = c->work_group == 0;
@@ -272,7 +273,7 @@ static hac_status add_matching(hac_devices *devices, const Hac__Executor__Device
 /* Whether two CPU devices run on a common core. An unpinned device runs on all cores. */
 static bool share_cores(const hac_server_device *a, const hac_server_device *b)
 {
-    if (strcmp(a->type, "cpu") != 0 || strcmp(b->type, "cpu") != 0)
+    if (!a->on_host_cores || !b->on_host_cores)
         return false;
     if (a->config.n_affinity == 0 || b->config.n_affinity == 0)
         return true;
@@ -376,7 +377,7 @@ void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *mod
         hac_machine_device *to = &ret->devices[i];
         copy_text(to->name, sizeof to->name, from->config.name);
         copy_text(to->group, sizeof to->group, from->group);
-        copy_text(to->kind, sizeof to->kind, hac_device_kind_name(from->config.kind));
+        to->kind = from->config.kind;
         copy_text(to->key, sizeof to->key, from->key);
         to->usable = hac_device_usable(from);
         to->simt = from->simt;
@@ -433,7 +434,7 @@ bool hac_device_usable(const hac_server_device *device)
 bool hac_device_has_time_slices(const hac_server_device *device)
 {
     hac_device_kind kind = device->config.kind;
-    return kind == HAC_KIND_CPU || kind == HAC_KIND_ARM || kind == HAC_KIND_GPU;
+    return kind == HAC_DEVICE_KIND_CPU || kind == HAC_DEVICE_KIND_ARM || kind == HAC_DEVICE_KIND_GPU;
 }
 
 bool hac_devices_may_use(const hac_devices *devices, size_t index, const hac_user *user)

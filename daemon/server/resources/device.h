@@ -59,6 +59,7 @@ typedef struct hac_server_device {
     uint32_t compute_units, max_work_group;
     uint64_t global_memory, max_allocation, local_memory;
     bool fp64, int64_atomics, unified_memory;
+    bool on_host_cores; /* by `type`, whatever kind the profile calls it */
     /* In force: as the settings say, or as the last executor reported it. */
     uint32_t block_items, probed_block_items;
     bool simt, probed_simt;

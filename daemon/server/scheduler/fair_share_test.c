@@ -22,7 +22,7 @@ static void set_up(fixture *f, unsigned n)
     static const uint64_t total[HAC_SLOTS] = {1024, 1024, 1024, 1024, 1024};
     static const hac_user_limits limits = {1024, 1024, 1024, 1024, 1};
     hac_users_init(&f->users, total, &limits, NULL, NULL);
-    f->device = (hac_server_device){.config.kind = HAC_KIND_FPGA};
+    f->device = (hac_server_device){.config.kind = HAC_DEVICE_KIND_FPGA};
     f->devices.items[3] = &f->device;
     f->executors = (hac_executors){.devices = &f->devices};
     hac_list_init(&f->executors.list);
@@ -255,7 +255,7 @@ static void test_beside(void **state)
     fixture f = {.users.list.next = NULL};
     set_up(&f, USERS);
     f.executors.watch_ns = 1; /* the timer is set: no loop is needed */
-    f.device.config.kind = HAC_KIND_CPU;
+    f.device.config.kind = HAC_DEVICE_KIND_CPU;
     for (unsigned i = 0; i < USERS; i++)
         come(&f, i);
     begin_task(&f, 0, 100);
@@ -331,9 +331,9 @@ static void check_streams(unsigned n, hac_device_kind kind)
 static void test_streams(void **state)
 {
     (void)state;
-    check_streams(2, HAC_KIND_CPU);
-    check_streams(2, HAC_KIND_ARM);
-    check_streams(5, HAC_KIND_GPU); /* more than may run beside a task that is not short */
+    check_streams(2, HAC_DEVICE_KIND_CPU);
+    check_streams(2, HAC_DEVICE_KIND_ARM);
+    check_streams(5, HAC_DEVICE_KIND_GPU); /* more than may run beside a task that is not short */
 }
 
 /* A user who may not go beside a task because another one comes first does not ask again and again. */
@@ -343,7 +343,7 @@ static void test_asks_again(void **state)
     fixture f = {.users.list.next = NULL};
     set_up(&f, 3);
     f.executors.watch_ns = 1; /* the timer is set: no loop is needed */
-    f.device.config.kind = HAC_KIND_CPU;
+    f.device.config.kind = HAC_DEVICE_KIND_CPU;
     for (unsigned i = 0; i < 3; i++)
         come(&f, i);
     hac_user_spend(f.user[1], 1);

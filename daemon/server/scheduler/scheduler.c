@@ -222,7 +222,7 @@ static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t 
 static const char *codelet_on(const hacd_job *job, const hac_plan_task *task, uint32_t plan_device)
 {
     const hac_server_device *device = job->jobs->devices->items[hacd_job_device(job, plan_device)];
-    bool host = device->config.kind == HAC_KIND_CPU ||
+    bool host = device->config.kind == HAC_DEVICE_KIND_CPU ||
                 (job->run.tasks[task - job->plan->tasks].by_host >> plan_device & 1) != 0;
     return task->kernels == NULL || host ? task->codelet : task->kernels;
 }

@@ -119,7 +119,7 @@ static void describe(hac_simulated_machine *machine, size_t index)
         capability[i].key = config->capability[i].key;
         capability[i].items_per_second = config->capability[i].items_per_second / slowdown;
     }
-    bool gpu = config->kind == HAC_KIND_GPU;
+    bool gpu = config->kind == HAC_DEVICE_KIND_GPU;
     machine->devices[index] = (hac_simulated_device){
         .size = sizeof(hac_simulated_device),
         .name = config->name,

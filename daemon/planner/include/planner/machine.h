@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/device.h"
 #include "planner/model.h"
 
 #define HAC_MACHINE_MAX_DEVICES 32 /* at most HAC_DEVICES_MAX of them usable */
@@ -31,9 +32,9 @@ typedef struct hac_experience {
 typedef struct hac_machine_device {
     char name[64];
     char group[64]; /* devices of one group share cores: their capabilities do not add */
-    char kind[8];   /* "cpu", "gpu" … */
-    char key[160];  /* what models are kept under: device, driver, kernel hash, threads */
-    bool usable;    /* false: listed, but nothing is planned for it */
+    hac_device_kind kind;
+    char key[160]; /* what models are kept under: device, driver, kernel hash, threads */
+    bool usable;   /* false: listed, but nothing is planned for it */
     bool simt;
     bool host_memory; /* false: data is copied to it and back */
     bool lacks_f64, lacks_int64_atomics;

@@ -70,7 +70,7 @@ static hac_status find_devices(planning *p, hac_error *err)
 
 static bool is_cpu(const planning *p, uint32_t device)
 {
-    return strcmp(p->machine->devices[device].kind, "cpu") == 0;
+    return p->machine->devices[device].kind == HAC_DEVICE_KIND_CPU;
 }
 
 /* Whether the task runs as a host codelet on every device, CPU or not: it has no kernels, or no device of
@@ -106,11 +106,11 @@ static uint32_t able_devices(const planning *p, const hac_op_spec *op)
     return host_only && cpus != 0 ? cpus : able;
 }
 
-static uint32_t devices_of_kind(const planning *p, uint32_t able, const char *kind)
+static uint32_t devices_of_kind(const planning *p, uint32_t able, hac_device_kind kind)
 {
     uint32_t mask = 0;
     for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
-        if ((able >> d & 1) && strcmp(p->machine->devices[d].kind, kind) == 0)
+        if ((able >> d & 1) && p->machine->devices[d].kind == kind)
             mask |= UINT32_C(1) << d;
     return mask;
 }
@@ -118,7 +118,8 @@ static uint32_t devices_of_kind(const planning *p, uint32_t able, const char *ki
 /* Those of the `able` devices that have this name, or are of this kind. */
 static uint32_t named_devices(const planning *p, uint32_t able, const char *name)
 {
-    uint32_t mask = devices_of_kind(p, able, name);
+    hac_device_kind kind = hac_device_kind_find(name);
+    uint32_t mask = kind < HAC_DEVICE_KIND_END ? devices_of_kind(p, able, kind) : 0;
     for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
         if ((able >> d & 1) && strcmp(p->machine->devices[d].name, name) == 0)
             mask |= UINT32_C(1) << d;
@@ -152,7 +153,7 @@ static hac_status check_capability(const planning *p, const hac_op_spec *op, uin
 static const char *name_model(const planning *p, const hac_op_spec *op, const char *codelet,
                               char ret[MODEL_NAME_MAX])
 {
-    bool beside = op->host && devices_of_kind(p, able_devices(p, op), "cpu") == 0;
+    bool beside = op->host && devices_of_kind(p, able_devices(p, op), HAC_DEVICE_KIND_CPU) == 0;
     const char *learner = p->spec->learner;
     if (learner == NULL && !beside)
         return NULL;
@@ -336,14 +337,16 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
 /* ---- rule and pin ---- */
 
 /* The kind of device that the rule names. *ret_why is the reason, for people. */
-static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, char *ret_why, size_t capacity)
+static hac_device_kind rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, char *ret_why,
+                                 size_t capacity)
 {
     uint64_t threshold = spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD;
     bool is_float = op->type == HAC_TYPE_F32 || op->type == HAC_TYPE_F64;
     bool is_large = op->memory >= threshold;
-    const char *kind = is_float == is_large ? "cpu" : "gpu";
+    hac_device_kind kind = is_float == is_large ? HAC_DEVICE_KIND_CPU : HAC_DEVICE_KIND_GPU;
     snprintf(ret_why, capacity, "rule: %s, %.3g MiB %s %.3g MiB: %s", is_float ? "float" : "integer",
-             (double)op->memory / 0x1p20, is_large ? "≥" : "<", (double)threshold / 0x1p20, kind);
+             (double)op->memory / 0x1p20, is_large ? "≥" : "<", (double)threshold / 0x1p20,
+             hac_device_kind_name(kind));
     return kind;
 }
 
@@ -376,7 +379,7 @@ static uint32_t allowed_devices(const planning *p, const hac_op_spec *op, uint32
     }
     if (p->spec->policy != HAC_OPS_RULE)
         return able;
-    const char *kind = rule_kind(p->spec, op, why, WHY_MAX - sizeof(NONE));
+    hac_device_kind kind = rule_kind(p->spec, op, why, WHY_MAX - sizeof(NONE));
     uint32_t mask = devices_of_kind(p, able, kind);
     if (mask == 0 && devices_of_kind(p, p->eligible, kind) != 0)
         memcpy(why + strlen(why), CANNOT, sizeof(CANNOT));

@@ -219,8 +219,7 @@ static void test_models_of_host(void **state)
                 hac_machine machine = machine_of(1e7, 1e7);
                 machine.simulated = false;
                 for (size_t d = 0; d < 2; d++)
-                    snprintf(machine.devices[d].kind, sizeof machine.devices[d].kind,
-                             cpu != 0 && d == 0 ? "cpu" : "gpu");
+                    machine.devices[d].kind = cpu != 0 && d == 0 ? HAC_DEVICE_KIND_CPU : HAC_DEVICE_KIND_GPU;
                 hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
                 op.host = host != 0;
                 hac_plan *plan =
@@ -384,7 +383,7 @@ static void test_kernels(void **state)
 static hac_machine gpus(size_t n)
 {
     hac_machine machine = machine_of(1e9, 1e9);
-    snprintf(machine.devices[1].kind, sizeof(machine.devices[1].kind), "gpu");
+    machine.devices[1].kind = HAC_DEVICE_KIND_GPU;
     machine.n_devices = n;
     return machine;
 }

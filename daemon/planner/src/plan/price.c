@@ -105,7 +105,7 @@ static bool reads_statistics(const char *model)
 double hac_price_assumed(const hac_machine_device *device, const char *codelet, hac_type type, double units)
 {
     const struct assumption *a = find(codelet);
-    bool cpu = strcmp(device->kind, "cpu") == 0;
+    bool cpu = device->kind == HAC_DEVICE_KIND_CPU;
     double rate = cpu ? a->cpu * (device->threads > 0 ? device->threads : 1) : a->other;
     if (hac_type_size(type) == 8 && strcmp(codelet, "io.read") != 0)
         rate /= 2;
@@ -182,7 +182,7 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
 {
     const hac_machine_device *d = &machine->devices[device];
     hac_price_source source = HAC_PRICE_PROFILE;
-    bool kernels = task->kernels_model != NULL && strcmp(d->kind, "cpu") != 0;
+    bool kernels = task->kernels_model != NULL && d->kind != HAC_DEVICE_KIND_CPU;
     const char *codelet = kernels ? task->kernels : task->codelet;
     const char *model = hac_task_model(task, kernels);
     bool statistics = reads_statistics(model);

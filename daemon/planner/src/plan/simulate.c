@@ -72,7 +72,8 @@ static double price(run *r, const hac_plan_task *task, size_t device, double fra
     r->on_device[device] += seconds;
     if (source == HAC_PRICE_ASSUMED && seconds > r->assumed[device]) { /* its longest task decides */
         const hac_machine_device *d = &r->machine->devices[r->plan->devices[device].machine_index];
-        const char *model = hac_task_model(task, task->kernels_model != NULL && strcmp(d->kind, "cpu") != 0);
+        const char *model =
+            hac_task_model(task, task->kernels_model != NULL && d->kind != HAC_DEVICE_KIND_CPU);
         r->assumed[device] = seconds;
         r->experience[device] = &d->experience[hac_price_work_class(model)];
     }

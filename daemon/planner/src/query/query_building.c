@@ -60,7 +60,7 @@ static size_t find_device(const hac_plan *plan, uint32_t machine_index)
 
 bool hac_building_is_cpu(const hac_query_building *b, size_t plan_device)
 {
-    return strcmp(b->machine->devices[b->plan->devices[plan_device].machine_index].kind, "cpu") == 0;
+    return b->machine->devices[b->plan->devices[plan_device].machine_index].kind == HAC_DEVICE_KIND_CPU;
 }
 
 static void add_explored(hac_query_building *b, const hac_device_set *set)

@@ -68,7 +68,7 @@ static hac_status find_eligible(query_planning *p, hac_error *err)
 
 static bool is_cpu(const hac_machine *machine, uint32_t index)
 {
-    return strcmp(machine->devices[index].kind, "cpu") == 0;
+    return machine->devices[index].kind == HAC_DEVICE_KIND_CPU;
 }
 
 /* ---- what kernels can do ---- */

@@ -24,7 +24,7 @@ static hac_machine new_machine(size_t cpus, bool gpu)
     for (size_t d = 0; d < cpus + gpu; d++) {
         hac_machine_device *device = &machine.devices[machine.n_devices++];
         snprintf(device->name, sizeof(device->name), d < cpus ? "cpu.%zu" : "gpu%zu", d);
-        snprintf(device->kind, sizeof(device->kind), "%s", d < cpus ? "cpu" : "gpu");
+        device->kind = d < cpus ? HAC_DEVICE_KIND_CPU : HAC_DEVICE_KIND_GPU;
         snprintf(device->key, sizeof(device->key), d < cpus ? "cpu.%zu/driver" : "gpu%zu/driver", d);
         device->usable = true;
         device->host_memory = d < cpus;
@@ -530,8 +530,8 @@ static void test_engine_without_effect(void **state)
     table.engine = HAC_ENGINE_AUTO;
     table.hot_keys = HAC_HOT_KEYS_AUTO;
     assert_remark(&table, "");
-    strcpy(two.devices[0].kind, "fpga"); /* no CPU is to be used */
-    strcpy(two.devices[1].kind, "fpga");
+    two.devices[0].kind = HAC_DEVICE_KIND_FPGA; /* no CPU is to be used */
+    two.devices[1].kind = HAC_DEVICE_KIND_FPGA;
     plan = plan_for(&two, &table);
     assert_non_null(
         strstr(plan->query.remark, "cpu.0's kernels do not run it, host codelets do: an aggregate"));

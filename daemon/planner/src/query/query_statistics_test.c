@@ -141,7 +141,7 @@ static void test_profile(void **state)
     (void)state;
     const double none[] = {0};
     hac_machine machine = test_machine(none, 1);
-    snprintf(machine.devices[0].kind, sizeof machine.devices[0].kind, "cpu");
+    machine.devices[0].kind = HAC_DEVICE_KIND_CPU;
     snprintf(machine.devices[0].capability[0].key, sizeof machine.devices[0].capability[0].key,
              "mapreduce.none");
     machine.devices[0].capability[0].items_per_second = 1e8;

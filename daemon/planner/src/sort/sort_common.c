@@ -39,7 +39,7 @@ static uint32_t host_mask(const hac_plan *plan, const hac_machine *machine)
 {
     uint32_t mask = 0;
     for (size_t d = 0; d < plan->n_devices; d++)
-        if (strcmp(machine->devices[plan->devices[d].machine_index].kind, "cpu") == 0)
+        if (machine->devices[plan->devices[d].machine_index].kind == HAC_DEVICE_KIND_CPU)
             mask |= UINT32_C(1) << d;
     return mask != 0 ? mask : hac_plan_mask(plan);
 }
