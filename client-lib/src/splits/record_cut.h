@@ -16,8 +16,7 @@
 #include <hac/hac.h>
 
 #include "base/limits.h"
-
-#define HAC_TYPED_DEPTH 64 /* maximum nesting of vectors, lists and maps */
+#include "base/typed_bytes.h"
 
 /* How records end. */
 typedef struct hac_record_rule {
@@ -50,7 +49,7 @@ typedef struct hac_record_cut {
     /* Typed bytes: number of objects that are still missing on each level. Level 0 is the record. UINT64_MAX:
      * the level ends with an end mark. */
     size_t depth;
-    uint64_t left[HAC_TYPED_DEPTH + 1];
+    uint64_t left[HAC_TYPED_DEPTH_MAX + 1];
 } hac_record_cut;
 
 /* Prepares `cut` for the start of an input. */

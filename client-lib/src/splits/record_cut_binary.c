@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/typed_bytes.h"
 #include "base/value.h"
 #include "record_cut.h"
 
@@ -69,33 +70,14 @@ static hac_status length_end(hac_record_cut *cut, const hac_record_view *view, u
     return HAC_OK;
 }
 
-/* The data after the type code of an object. TYPED_COUNT: the number of objects that follow. */
-typedef enum typed_shape { TYPED_NONE, TYPED_BYTES, TYPED_STRING, TYPED_LIST, TYPED_COUNT } typed_shape;
-
-static typed_shape shape_of(uint8_t code, uint64_t *ret_bytes)
-{
-    static const uint8_t sizes[] = {[1] = 1, [2] = 1, [3] = 4, [4] = 8, [5] = 4, [6] = 8};
-    *ret_bytes = 0;
-    if (code >= 1 && code <= 6) {
-        *ret_bytes = sizes[code];
-        return TYPED_BYTES;
-    }
-    if (code == 0 || code == 7 || (code >= 50 && code <= 200)) /* bytes, strings, application types */
-        return TYPED_STRING;
-    if (code == 9)
-        return TYPED_LIST;
-    return code == 8 || code == 10 ? TYPED_COUNT : TYPED_NONE;
-}
-
-#define UNTIL_MARK UINT64_MAX
-#define MARK       255
+#define UNTIL_MARKER UINT64_MAX
 
 /* Ends an object, and all objects whose last element it is. */
 static void end_object(hac_record_cut *cut)
 {
     while (cut->depth > 0) {
         uint64_t *left = &cut->left[cut->depth - 1];
-        if (*left == UNTIL_MARK || --*left > 0)
+        if (*left == UNTIL_MARKER || --*left > 0)
             return;
         cut->depth--;
     }
@@ -107,7 +89,7 @@ static hac_status enter(hac_record_cut *cut, uint64_t objects, hac_error *err)
         end_object(cut);
         return HAC_OK;
     }
-    if (cut->depth > HAC_TYPED_DEPTH)
+    if (cut->depth > HAC_TYPED_DEPTH_MAX)
         return fail_record(cut, err, "vectors, lists and maps are more than 64 deep in one another");
     cut->left[cut->depth++] = objects;
     return HAC_OK;
@@ -116,24 +98,23 @@ static hac_status enter(hac_record_cut *cut, uint64_t objects, hac_error *err)
 /* Skips the head of the object at cut->at. Skips the content, too, unless the content consists of objects. */
 static hac_status step_typed(hac_record_cut *cut, const hac_record_view *view, hac_error *err)
 {
-    uint64_t bytes;
-    uint32_t number = 0;
+    uint32_t bytes, number = 0;
     if (cut->at >= view->end)
         return HAC_AGAIN;
     uint8_t code = view->data[cut->at - view->base];
-    if (code == MARK && cut->left[cut->depth - 1] == UNTIL_MARK) {
+    if (code == HAC_TYPED_MARKER && cut->left[cut->depth - 1] == UNTIL_MARKER) {
         cut->at++;
         cut->depth--;
         end_object(cut);
         return HAC_OK;
     }
-    typed_shape shape = shape_of(code, &bytes);
-    if (shape == TYPED_NONE)
+    hac_typed_layout layout = hac_typed_layout_of(code, &bytes);
+    if (layout == HAC_TYPED_NO_OBJECT)
         return hac_fail(err, HAC_FAILED,
                         "record %" PRIu64 ", at byte %" PRIu64 ": %u at byte %" PRIu64
                         " is no type of typed bytes",
                         cut->lines_at + 1, cut->whole, code, cut->at);
-    if (shape == TYPED_STRING || shape == TYPED_COUNT) {
+    if (layout == HAC_TYPED_LENGTH || layout == HAC_TYPED_COUNT) {
         if (!number_at(view, cut->at + 1, true, &number))
             return HAC_AGAIN;
         if (number > INT32_MAX)
@@ -141,11 +122,11 @@ static hac_status step_typed(hac_record_cut *cut, const hac_record_view *view, h
         cut->at += sizeof(number);
     }
     cut->at++;
-    if (shape == TYPED_LIST)
-        return enter(cut, UNTIL_MARK, err);
-    if (shape == TYPED_COUNT) /* a map counts pairs of a key and a value */
-        return enter(cut, code == 10 ? 2 * (uint64_t)number : number, err);
-    cut->at += shape == TYPED_STRING ? number : bytes;
+    if (layout == HAC_TYPED_UNTIL_MARKER)
+        return enter(cut, UNTIL_MARKER, err);
+    if (layout == HAC_TYPED_COUNT) /* a map counts pairs of a key and a value */
+        return enter(cut, code == HAC_TYPED_MAP ? 2 * (uint64_t)number : number, err);
+    cut->at += layout == HAC_TYPED_LENGTH ? number : bytes;
     end_object(cut);
     return HAC_OK;
 }

@@ -407,8 +407,8 @@ static void test_depth(void **state)
 {
     (void)state;
     const hac_record_rule rule = {HAC_INPUT_TYPEDBYTES, 0, false, 1 << 20};
-    uint8_t bytes[2 * HAC_TYPED_DEPTH + 4];
-    for (size_t depth = HAC_TYPED_DEPTH; depth <= HAC_TYPED_DEPTH + 1; depth++) {
+    uint8_t bytes[2 * HAC_TYPED_DEPTH_MAX + 4];
+    for (size_t depth = HAC_TYPED_DEPTH_MAX; depth <= HAC_TYPED_DEPTH_MAX + 1; depth++) {
         hac_record_cut cut;
         uint64_t ends[2];
         size_t n;
@@ -416,7 +416,7 @@ static void test_depth(void **state)
         memset(bytes + depth, 255, depth);
         memcpy(bytes + 2 * depth, "\1a", 2);
         hac_status status = cut_all(&rule, bytes, 2 * depth + 2, &cut, ends, &n, NULL);
-        assert_int_equal(status, depth == HAC_TYPED_DEPTH ? HAC_NOT_FOUND : HAC_FAILED);
+        assert_int_equal(status, depth == HAC_TYPED_DEPTH_MAX ? HAC_NOT_FOUND : HAC_FAILED);
         assert_true(status == HAC_FAILED || (n == 1 && !cut.ragged));
     }
 }

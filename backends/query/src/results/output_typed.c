@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes results as typed bytes. */
+#include "base/typed_bytes.h"
 #include "base/value_text.h"
 #include "output_parts.h"
-#include "sources/typed_codes.h"
 
 /* Writes a code and the low `size` bytes of a number. */
 static void put_number(hac_output_buffer *output, uint8_t code, uint64_t number, size_t size)

@@ -13,15 +13,12 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "expr/column_names.h"
+#include "null_words.h"
 #include "source_parts.h"
 
 typedef struct delimited_source {
     size_t n_fields; /* of a record */
-    /* The texts of null_text, which commas part; null_lengths has bit n set if one has n bytes, bit 63 if one
-     * has 63 or more. */
-    hac_string_ref nulls[HAC_NULL_BYTES_MAX / 2 + 1];
-    size_t n_nulls;
-    uint64_t null_lengths;
+    hac_null_words nulls;
 } delimited_source;
 
 hac_scan hac_delimited_scan(const hac_source_options *options)
@@ -204,36 +201,6 @@ static hac_status match_names(hac_source *source, const hac_records_view *view, 
     return status;
 }
 
-static uint64_t length_bit(size_t bytes)
-{
-    return UINT64_C(1) << (bytes < 63 ? bytes : 63);
-}
-
-static void split_null_text(delimited_source *s, const char *text)
-{
-    size_t bytes = strnlen(text, HAC_NULL_BYTES_MAX);
-    for (size_t begin = 0, at = 0; at <= bytes; at++) {
-        if (at < bytes && text[at] != ',')
-            continue;
-        if (at > begin) {
-            s->nulls[s->n_nulls++] = (hac_string_ref){(uint32_t)begin, (uint32_t)(at - begin)};
-            s->null_lengths |= length_bit(at - begin);
-        }
-        begin = at + 1;
-    }
-}
-
-static bool is_null_text(const delimited_source *s, const char *null_text, const uint8_t *field,
-                         uint32_t bytes)
-{
-    if ((s->null_lengths & length_bit(bytes)) == 0)
-        return false;
-    for (size_t i = 0; i < s->n_nulls; i++)
-        if (s->nulls[i].length == bytes && memcmp(null_text + s->nulls[i].offset, field, bytes) == 0)
-            return true;
-    return false;
-}
-
 static hac_status open_delimited(hac_source *source, hac_error *err)
 {
     delimited_source *s = source->state;
@@ -249,7 +216,7 @@ static hac_status open_delimited(hac_source *source, hac_error *err)
     if (status != HAC_OK)
         return status;
     s->n_fields = header ? view.ends[1] - view.ends[0] : source->query->schema_columns;
-    split_null_text(s, options->options.null_text);
+    s->nulls = hac_null_words_of(options->options.null_text);
     if (header)
         return match_names(source, &view, err);
     for (size_t i = 0; i < source->n_columns; i++)
@@ -314,12 +281,11 @@ static void csv_column(const hac_source *source, hac_source_column *column, cons
                        const uint32_t *ordinals)
 {
     const delimited_source *s = source->state;
-    const char *null_text = source->query->source.options.null_text;
     hac_string_ref *refs = column->refs;
-    if (raw_fields(source, column, view, ordinals) || s->n_nulls > 0)
+    if (raw_fields(source, column, view, ordinals) || s->nulls.n > 0)
         for (size_t r = 0; r < source->rows; r++)
             if (refs[r].length == 0 ||
-                is_null_text(s, null_text, view->data + refs[r].offset, refs[r].length))
+                hac_null_words_have(&s->nulls, view->data + refs[r].offset, refs[r].length))
                 hac_source_null(column, r);
     for (size_t r = 0; view->special && r < source->rows; r++)
         if (refs[r].length > 0 && view->data[refs[r].offset] == '"')
@@ -332,11 +298,11 @@ static void tsv_column(const hac_source *source, hac_source_column *column, cons
     const delimited_source *s = source->state;
     hac_string_ref *refs = column->refs;
     bool empty_is_null = column->repr != HAC_REPR_STRING;
-    if ((raw_fields(source, column, view, ordinals) && empty_is_null) || s->n_nulls > 0)
+    if ((raw_fields(source, column, view, ordinals) && empty_is_null) || s->nulls.n > 0)
         for (size_t r = 0; r < source->rows; r++)
-            if (refs[r].length == 0 ? empty_is_null
-                                    : is_null_text(s, source->query->source.options.null_text,
-                                                   view->data + refs[r].offset, refs[r].length))
+            if (refs[r].length == 0
+                    ? empty_is_null
+                    : hac_null_words_have(&s->nulls, view->data + refs[r].offset, refs[r].length))
                 hac_source_null(column, r);
     for (size_t r = 0; view->special && r < source->rows; r++) {
         const uint8_t *text = view->data + refs[r].offset;

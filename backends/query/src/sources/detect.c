@@ -10,6 +10,7 @@
 #include "base/query_layout.h"
 #include "base/text_forms.h"
 #include "base/value_text.h"
+#include "null_words.h"
 #include "source_parts.h"
 #include "window.h"
 
@@ -26,7 +27,7 @@ typedef struct text_sample {
     const char *data;
     size_t bytes, records;
     bool quotes; /* the format has quotes */
-    const char *null_text;
+    hac_null_words nulls;
 } text_sample;
 
 /* How often a byte stands outside of quotes in a record. */
@@ -137,16 +138,6 @@ static size_t choose(const text_sample *s, const occurrence *counts)
 
 /* ---- values ---- */
 
-static bool is_null_text(const char *nulls, const char *text, size_t bytes)
-{
-    for (size_t n; *nulls != '\0'; nulls += n + (nulls[n] == ',')) {
-        n = strcspn(nulls, ",");
-        if (n == bytes && memcmp(nulls, text, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* 12,5 or 1,234.5: with a decimal comma, or a point and separators of thousands */
 static bool is_formed_number(const char *text, size_t bytes)
 {
@@ -171,7 +162,8 @@ static uint8_t look_at_value(const text_sample *s, const char *text, size_t byte
         text++;
         bytes -= 2;
     }
-    if (bytes == 0 || is_null_text(s->null_text, text, bytes) || (bytes == 2 && memcmp(text, "\\N", 2) == 0))
+    if (bytes == 0 || hac_null_words_have(&s->nulls, text, bytes) ||
+        (bytes == 2 && memcmp(text, "\\N", 2) == 0))
         return EMPTY;
     if (hac_parse_f64(text, bytes, &number) == HAC_TEXT_OK || is_formed_number(text, bytes))
         return NUMBER;
@@ -301,7 +293,7 @@ hac_status hac_detect_options(unsigned what, const hac_source_place *place, hac_
     text_sample s = {.data = data + mark,
                      .bytes = bytes - mark,
                      .quotes = hac_format_has_quotes(options->format),
-                     .null_text = options->options.null_text};
+                     .nulls = hac_null_words_of(options->options.null_text)};
     detect(what, &s, whole, columns, options);
     return HAC_OK;
 }

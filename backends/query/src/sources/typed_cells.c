@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/typed_bytes.h"
 #include "base/value_text.h"
-#include "typed_codes.h"
 
 hac_status hac_typed_open(hac_source *source, hac_error *err)
 {

@@ -7,7 +7,7 @@
 
 /* An object's header. */
 typedef struct hac_typed_cell {
-    uint8_t code; /* typed_codes.h */
+    uint8_t code; /* base/typed_bytes.h */
     uint32_t at;  /* offset of its bytes in the window */
     uint32_t n;   /* size of its bytes; vector, map: number of objects */
 } hac_typed_cell;

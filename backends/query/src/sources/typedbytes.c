@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/typed_bytes.h"
 #include "source_parts.h"
 #include "typed_cells.h"
-#include "typed_codes.h"
-
-#define DEPTH_MAX 64 /* nesting of objects inside a key or a value */
 
 /* Position in a record. */
 typedef struct typed_walk {
@@ -54,31 +52,23 @@ static walked take_u32(typed_walk *w, uint32_t *ret)
     return *ret <= INT32_MAX ? WALKED : lost(w, "a length or a count is negative");
 }
 
-static bool is_bytes(uint8_t code)
-{
-    return code == HAC_TYPED_BYTES || code == HAC_TYPED_STRING ||
-           (code >= HAC_TYPED_APPLICATION_FIRST && code <= HAC_TYPED_APPLICATION_LAST);
-}
-
 /* Reads an object's code and skips its bytes, unless it contains objects. */
 static walked take_head(typed_walk *w, hac_typed_cell *ret)
 {
-    static const uint8_t sizes[] = {0, 1, 1, 4, 8, 4, 8};
     walked what = pass(w, 1);
     if (what != WALKED)
         return what;
     uint8_t code = w->data[w->at - 1];
-    uint32_t n = 0;
-    if (code >= HAC_TYPED_BYTE && code <= HAC_TYPED_DOUBLE)
-        n = sizes[code];
-    else if (is_bytes(code) || code == HAC_TYPED_VECTOR || code == HAC_TYPED_MAP)
+    uint32_t n;
+    hac_typed_layout layout = hac_typed_layout_of(code, &n);
+    if (layout == HAC_TYPED_LENGTH || layout == HAC_TYPED_COUNT)
         what = take_u32(w, &n);
-    else if (code != HAC_TYPED_LIST && code != HAC_TYPED_MARKER)
+    else if (layout == HAC_TYPED_NO_OBJECT && code != HAC_TYPED_MARKER)
         return lost(w, "an object's type is none of typed bytes");
     if (what != WALKED)
         return what;
     *ret = (hac_typed_cell){.code = code, .at = (uint32_t)w->at, .n = n};
-    return is_bytes(code) || code <= HAC_TYPED_DOUBLE ? pass(w, n) : WALKED;
+    return layout == HAC_TYPED_FIXED || layout == HAC_TYPED_LENGTH ? pass(w, n) : WALKED;
 }
 
 static bool has_objects(uint8_t code)
@@ -99,7 +89,7 @@ static uint64_t objects_in(const hac_typed_cell *head)
 /* Skips the objects inside an object, at any depth. */
 static walked skip_objects(typed_walk *w, const hac_typed_cell *head)
 {
-    uint64_t open[DEPTH_MAX]; /* objects that still follow, for each level */
+    uint64_t open[HAC_TYPED_DEPTH_MAX]; /* objects that still follow, for each level */
     size_t depth = 1;
     hac_typed_cell inner;
     open[0] = objects_in(head);
@@ -121,7 +111,7 @@ static walked skip_objects(typed_walk *w, const hac_typed_cell *head)
         open[depth - 1] -= !list;
         if (!has_objects(inner.code))
             continue;
-        if (depth == DEPTH_MAX)
+        if (depth == HAC_TYPED_DEPTH_MAX)
             return lost(w, "objects are nested more than 64 deep");
         open[depth++] = objects_in(&inner);
     }
