@@ -172,6 +172,8 @@ class Hive(SharedMachineTest):
                      "WITH t AS (SELECT x + k AS z FROM {} WHERE s = 'a') SELECT sum(z) AS z FROM t"):
             with self.subTest(text=text):
                 self.assertEqual(self.rows("query", text.format("'m'")), self.duck(text.format("'m/*/*.parquet'")))
+        self.assertEqual(self.rows("query", "SELECT * EXCEPT (f) FROM 'm' WHERE x = 599"), self.rows("query", "m", "--where", "x = 599",
+                                                                                                     "--select", "x, s, k"))
         self.assertEqual([row[0] for row in self.rows("describe", "m")], ["x", "f", "s", "k"])
         self.assertEqual(self.rows("query", "m", "--where", "k = 7", "--select", "count() as n"), [["0"]])
         self.m.bad(2, "query", "m", "--select", "sum(nothing)", says="nothing")

@@ -140,6 +140,13 @@ bool hac_query_asks_aggregates(const hac_query_options *options)
     return options->summary == HAC_SUMMARY_VALUES || hac_query_text_aggregates(&text);
 }
 
+bool hac_query_excludes_columns(const hac_query_options *options)
+{
+    const hac_source_columns none = {0};
+    hac_query_text text = text_of(options, &none);
+    return hac_query_text_excludes(&text);
+}
+
 /* True if the query filters lines. Such a query returns lines as they were read, with their TABs and
  * backslashes. */
 static bool filters_lines(const hac_query *query)

@@ -71,6 +71,9 @@ bool hac_query_names_settle(const hac_query_options *options, const hac_schema *
 /* True if the query's text contains an aggregation, as far as is known without the columns. */
 bool hac_query_asks_aggregates(const hac_query_options *options);
 
+/* True if the query's text leaves columns of `*` out by name. */
+bool hac_query_excludes_columns(const hac_query_options *options);
+
 /* True if the compiler needs the names or types of the columns from the source, which must be read first.
  * `infers` is what hac_query_infers returns, which parses the query. */
 bool hac_query_needs_columns(const hac_query_options *options, bool infers);

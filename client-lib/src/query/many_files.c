@@ -50,11 +50,6 @@ static hac_status open_some(const hac_files *list, size_t first, size_t n, open_
 
 /* ---- what is needed of the files ---- */
 
-static bool has_word(const char *text, const char *word)
-{
-    return text != NULL && strcasestr(text, word) != NULL;
-}
-
 /* The columns that the query reads, as items of a select; a constant if it reads none. Columns that
  * `exclude` names must be there, too. */
 static hac_status find_select(hac_client *client, const hac_query_options *options, int fd, char **ret,
@@ -70,7 +65,7 @@ static hac_status find_select(hac_client *client, const hac_query_options *optio
     if (status != HAC_OK)
         return status;
     free(table.columns);
-    if (has_word(options->select, "exclude") || has_word(options->with_select, "exclude"))
+    if (hac_query_excludes_columns(options))
         hac_text_add(&text, "*");
     for (size_t i = 0; i < query->columns.n_fields && text.bytes != 1; i++) {
         hac_text_add(&text, i > 0 ? ", " : "");

@@ -123,6 +123,9 @@ bool hac_query_text_aggregates(const hac_query_text *text);
 /* Whether the texts, which have a schema, ask for columns that it does not list: by name, or all of them. */
 bool hac_query_text_names_other(const hac_query_text *text);
 
+/* Whether the texts have `* exclude (…)`, by any of its names. */
+bool hac_query_text_excludes(const hac_query_text *text);
+
 /* Converts a query to bytes, and back. Reading verifies the whole query, including its programs. HAC_INVALID:
  * the bytes are not a valid query, or the query is too long. */
 HAC_MUST_USE hac_status hac_query_write(const hac_query *query, hac_text *ret, hac_error *err);

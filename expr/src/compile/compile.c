@@ -30,7 +30,7 @@ static const hac_node *find_aggregate(const hac_node *node)
 
 #define fail(c, node, ...) hac_expr_fail((node)->source, (node)->at, (c)->err, __VA_ARGS__)
 
-static hac_status check_options(const hac_query_text *text, hac_error *err)
+hac_status hac_compile_check_texts(const hac_query_text *text, hac_error *err)
 {
     const hac_source_options *source = &text->source;
     const char *const texts[][2] = {{"--schema", text->schema},        {"--where", text->where},
@@ -56,7 +56,7 @@ static unsigned select_flags(const hac_compiler *c)
     return HAC_ITEM_NAMES | HAC_ITEM_STAR | (c->text->select_only ? HAC_ITEM_BARE_NAMES : 0u);
 }
 
-static hac_status parse_all(hac_compiler *c)
+hac_status hac_compile_parse(hac_compiler *c)
 {
     hac_parser *p = &c->parser;
     hac_status status = hac_compile_parse_with(c);
@@ -120,7 +120,7 @@ static hac_status check_where(hac_compiler *c)
 
 /* A query also has groups if only --order-by has an aggregate. This must be known before the outputs are
  * made, when names of outputs are not resolved yet, so the function looks at the unchecked tree. */
-static bool calls_aggregate(hac_compiler *c, hac_node *node)
+bool hac_compile_calls_aggregate(hac_compiler *c, hac_node *node)
 {
     if (node->pass == c->pass)
         return false;
@@ -128,7 +128,7 @@ static bool calls_aggregate(hac_compiler *c, hac_node *node)
     if (node->kind == HAC_NODE_CALL && hac_name_is_aggregate(node->name))
         return true;
     for (size_t i = 0; i < node->n_args; i++)
-        if (calls_aggregate(c, node->args[i]))
+        if (hac_compile_calls_aggregate(c, node->args[i]))
             return true;
     return false;
 }
@@ -167,7 +167,8 @@ static bool group_by_all(hac_compiler *c)
     c->pass++;
     for (size_t i = 0; i < c->n_selects && c->n_keys < HAC_QUERY_KEYS_MAX; i++) {
         hac_node *item = c->selects[i].node;
-        bool key = item->kind != HAC_NODE_STAR && item->kind != HAC_NODE_LITERAL && !calls_aggregate(c, item);
+        bool key = item->kind != HAC_NODE_STAR && item->kind != HAC_NODE_LITERAL &&
+                   !hac_compile_calls_aggregate(c, item);
         if (key)
             c->keys[c->n_keys++] = c->selects[i];
     }
@@ -738,9 +739,9 @@ static hac_status analyse(hac_compiler *c)
     c->aggregated = c->n_keys > 0 || c->having != NULL;
     c->pass++;
     for (size_t i = 0; i < c->n_orders; i++)
-        c->aggregated |= calls_aggregate(c, c->orders[i].node);
+        c->aggregated |= hac_compile_calls_aggregate(c, c->orders[i].node);
     for (size_t i = 0; i < c->n_limit_bys; i++)
-        c->aggregated |= calls_aggregate(c, c->limit_bys[i].node);
+        c->aggregated |= hac_compile_calls_aggregate(c, c->limit_bys[i].node);
     status = check_where(c);
     if (status == HAC_OK)
         status = check_keys(c);
@@ -763,7 +764,7 @@ static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *
     if (status == HAC_OK)
         status = hac_compile_schema(c, header);
     if (status == HAC_OK)
-        status = parse_all(c);
+        status = hac_compile_parse(c);
     if (status == HAC_OK)
         status = hac_compile_named_columns(c, header);
     if (status == HAC_OK)
@@ -822,7 +823,7 @@ hac_status hac_query_compile(const hac_query_text *text, const hac_schema *heade
     hac_error unused;
     if (err == NULL)
         err = &unused;
-    hac_status status = check_options(text, err);
+    hac_status status = hac_compile_check_texts(text, err);
     if (status != HAC_OK)
         return status;
     hac_cleanup(hac_query_free_cleanup) hac_query *query = calloc(1, sizeof *query);
@@ -834,65 +835,4 @@ hac_status hac_query_compile(const hac_query_text *text, const hac_schema *heade
     if (status == HAC_OK)
         *ret = hac_steal_ptr(query);
     return status;
-}
-
-bool hac_query_text_aggregates(const hac_query_text *text)
-{
-    hac_error unused;
-    hac_compiler *c = hac_compiler_new(text, &unused);
-    if (c == NULL)
-        return false;
-    bool aggregates = check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK &&
-                      (c->n_keys > 0 || c->having != NULL || text->distinct);
-    c->pass++;
-    for (size_t i = 0; i < c->n_selects; i++)
-        aggregates |= calls_aggregate(c, c->selects[i].node);
-    hac_compiler_free(c);
-    return aggregates;
-}
-
-/* Whether an expression has the name of a column that is neither in the schema nor an item's own name. */
-static bool names_other(hac_compiler *c, const hac_node *node)
-{
-    bool other = node->kind == HAC_NODE_COLUMN && hac_schema_find(&c->schema, node->name, node->n_name) < 0 &&
-                 hac_schema_find(&c->path, node->name, node->n_name) < 0;
-    for (size_t i = 0; other && node->kind == HAC_NODE_COLUMN && i < c->n_keys + c->n_selects; i++) {
-        const hac_item *item = i < c->n_keys ? &c->keys[i] : &c->selects[i - c->n_keys];
-        other = item->name == NULL || strlen(item->name) != node->n_name ||
-                memcmp(item->name, node->name, node->n_name) != 0;
-    }
-    for (size_t i = 0; i < node->n_args && !other; i++)
-        other = names_other(c, node->args[i]);
-    return other;
-}
-
-static bool any_names_other(hac_compiler *c)
-{
-    /* a name of WITH may stand for any column */
-    bool other = (c->n_selects == 0 && c->n_keys == 0) || c->n_withs > 0 ||
-                 (c->where != NULL && names_other(c, c->where)) ||
-                 (c->having != NULL && names_other(c, c->having));
-    for (size_t i = 0; i < c->n_keys && !other; i++)
-        other = names_other(c, c->keys[i].node);
-    for (size_t i = 0; i < c->n_selects && !other; i++)
-        other = c->selects[i].node->kind == HAC_NODE_STAR ||
-                hac_compile_names_columns(c, c->selects[i].node) || names_other(c, c->selects[i].node);
-    for (size_t i = 0; i < c->n_orders && !other; i++)
-        other = names_other(c, c->orders[i].node);
-    for (size_t i = 0; i < c->n_limit_bys && !other; i++)
-        other = names_other(c, c->limit_bys[i].node);
-    return other;
-}
-
-bool hac_query_text_names_other(const hac_query_text *text)
-{
-    hac_error unused;
-    hac_compiler *c = hac_compiler_new(text, &unused);
-    if (c == NULL)
-        return false;
-    bool other = check_options(text, &unused) == HAC_OK && parse_all(c) == HAC_OK &&
-                 hac_compile_read_path(c) == HAC_OK &&
-                 hac_schema_parse(text->schema, &c->schema, &unused) == HAC_OK && any_names_other(c);
-    hac_compiler_free(c);
-    return other;
 }

@@ -67,6 +67,13 @@ static inline bool hac_text_given(const char *text)
     return text != NULL && text[strspn(text, " \t\r\n\v\f")] != '\0';
 }
 
+/* Refuses texts and options that do not go together. */
+HAC_MUST_USE hac_status hac_compile_check_texts(const hac_query_text *text, hac_error *err);
+/* Parses all texts but the schema. */
+HAC_MUST_USE hac_status hac_compile_parse(hac_compiler *compiler);
+/* Whether the parsed expression calls an aggregate. */
+bool hac_compile_calls_aggregate(hac_compiler *compiler, hac_node *node);
+
 /* Sets compiler->schema, from --schema, the format, and what the source says (NULL: nothing). It stays empty
  * if the source has more columns than a schema may have: hac_compile_named_columns takes some of them. */
 HAC_MUST_USE hac_status hac_compile_schema(hac_compiler *compiler, const hac_schema *header);

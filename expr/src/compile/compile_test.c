@@ -601,6 +601,32 @@ static void test_names_other(void **state)
     }
 }
 
+static void test_excludes(void **state)
+{
+    static const struct {
+        const char *select, *with_select;
+        bool excludes;
+    } cases[] = {
+        {"*", NULL, false},
+        {"* exclude (a)", NULL, true},
+        {"b, * except a", NULL, true},
+        {"* replace (b + 1 as b)", NULL, false},
+        {"* replace (b + 1 as b)", "* exclude (a)", true},
+        {"excluded, 'except' as except_a", NULL, false},
+        {"exclude", NULL, false},
+        {"* exclude (", NULL, false},
+        {NULL, NULL, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hac_query_text text = {.source = {.format = HAC_INPUT_CSV},
+                                     .select = cases[i].select,
+                                     .with_select = cases[i].with_select};
+        if (hac_query_text_excludes(&text) != cases[i].excludes)
+            fail_msg("%zu", i);
+    }
+}
+
 static void shape_of(const char *where, const char *group_by, const char *select, uint32_t *ret_shape,
                      uint32_t *ret_same)
 {
@@ -651,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_blank_name),
         cmocka_unit_test(test_names_other),
+        cmocka_unit_test(test_excludes),
         cmocka_unit_test(test_sources),
         cmocka_unit_test(test_parquet_output),
         cmocka_unit_test(test_positions),
