@@ -28,7 +28,7 @@ mount -t overlay -o "lowerdir=$base/staged$prefix:$prefix" none "$prefix" 2>/dev
 
 for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd.service lib/systemd/system/hacd.socket lib/systemd/system/hacd-admin.socket \
     lib/systemd/user/hacd.service lib/sysusers.d/hac.conf lib/tmpfiles.d/hac.conf include/hac/hac.h \
-    share/hac/profiles/10-pocl.yaml share/man/man1/hacctl.1; do
+    share/hac/profiles/10-pocl.yaml share/man/man1/hacctl.1 share/man/man3/hac_query_files.3; do
     [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 [ -n "$(find "$prefix" -name libadbc_driver_hac.so)" ] || { echo "not installed: libadbc_driver_hac.so"; exit 1; }

@@ -50,6 +50,7 @@ typedef int hac_status;
 
 #define HAC_ERROR_MESSAGE_SIZE 512
 
+/* What has failed, for programs and for people. */
 typedef struct hac_error {
     hac_status code;
     char message[HAC_ERROR_MESSAGE_SIZE]; /* one line, no newline at its end, always terminated */

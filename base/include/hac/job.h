@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* What has become of a job. */
 typedef enum hac_job_state {
     HAC_JOB_QUEUED = 0,
     HAC_JOB_PLANNED = 1,

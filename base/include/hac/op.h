@@ -57,6 +57,7 @@ typedef enum hac_vector_type {
     HAC_VECTOR_OF_STRING = 15 /* text; need not be UTF-8 */
 } hac_vector_type;
 
+/* The seven forms of vectors. */
 typedef enum hac_vector_template {
     HAC_VECTOR_NONE = 0,
     HAC_VECTOR_FIX_VALUE,
@@ -69,6 +70,7 @@ typedef enum hac_vector_template {
     HAC_VECTOR_END
 } hac_vector_template;
 
+/* A vector of a call: its form, and where its parts lie. */
 typedef struct hac_op_operand {
     uint8_t form; /* hac_vector_template */
     uint8_t kind; /* hac_vector_type */
@@ -102,6 +104,7 @@ typedef enum hac_op_function {
     HAC_OP_FUNCTION_END
 } hac_op_function;
 
+/* The beginning of a task's inline data. */
 typedef struct hac_op_call {
     uint64_t magic;
     uint32_t function; /* hac_op_function */
@@ -112,6 +115,7 @@ typedef struct hac_op_call {
     uint64_t n;             /* keys, bins */
 } hac_op_call;
 
+/* Bits of hac_op_call.flags. */
 typedef enum hac_op_flag {
     HAC_OP_EXCLUSIVE = 1, /* scan */
     HAC_OP_SYMMETRIC = 2, /* csr */

@@ -90,6 +90,7 @@ typedef struct hac_input_options {
         0, 0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0                                                                  \
     }
 
+/* What the rows of a result are written as. */
 typedef enum hac_result_format {
     HAC_RESULT_CSV = 0,        /* a header line, RFC 4180; null is an empty field, an empty string is "" */
     HAC_RESULT_JSON = 1,       /* one object a line */

@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+/* How keys are sorted; any of them gives the same result. */
 typedef enum hac_sort_algorithm {
     HAC_SORT_AUTO = 0,
     HAC_SORT_BITONIC = 1,

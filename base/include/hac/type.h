@@ -7,6 +7,7 @@
 extern "C" {
 #endif
 
+/* The types of keys, columns and elements. */
 typedef enum hac_type {
     HAC_TYPE_NONE = 0,
     HAC_TYPE_U32 = 1,

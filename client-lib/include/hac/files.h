@@ -33,6 +33,7 @@ enum {
     HAC_FILES_TEXT = 4     /* of folders only files that are not Parquet are wanted */
 };
 
+/* Makes an empty list of files. */
 HAC_API HAC_MUST_USE hac_status hac_files_new(hac_files **ret, hac_error *err);
 HAC_API void hac_files_free(hac_files *files);
 

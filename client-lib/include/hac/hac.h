@@ -73,6 +73,7 @@ typedef struct hac_client hac_client;
 
 enum { HAC_CONNECT_NO_AUTOSTART = 1 }; /* do not start a private daemon */
 
+/* How hac_client_connect finds a daemon. */
 typedef struct hac_connect_options {
     size_t size;        /* sizeof(hac_connect_options): set by the INIT macro */
     const char *socket; /* NULL: $HAC_SOCKET, else the system daemon's socket, else the private one's */
@@ -131,7 +132,7 @@ HAC_API HAC_MUST_USE hac_status hac_buffer_alloc(hac_client *client, uint64_t by
 /* Allocates a buffer that hac_buffer_grow can enlarge until a job first uses it. */
 HAC_API HAC_MUST_USE hac_status hac_buffer_alloc_growable(hac_client *client, uint64_t bytes,
                                                           hac_buffer **ret_buffer, hac_error *err);
-/* The address may change: call hac_buffer_data again. */
+/* Enlarges a growable buffer. The address may change: call hac_buffer_data again. */
 HAC_API HAC_MUST_USE hac_status hac_buffer_grow(hac_buffer *buffer, uint64_t bytes, hac_error *err);
 HAC_API void *hac_buffer_data(hac_buffer *buffer);
 HAC_API uint64_t hac_buffer_bytes(const hac_buffer *buffer);
@@ -142,6 +143,7 @@ HAC_API void hac_buffer_free(hac_buffer *buffer);
 
 typedef struct hac_job hac_job;
 
+/* What a job has done so far. */
 typedef struct hac_progress {
     hac_job_state state;
     double fraction;    /* 0 … 1 */
@@ -438,8 +440,8 @@ HAC_API hac_input_format hac_input_format_of(const char *path);
  */
 typedef struct hac_sql hac_sql;
 
-/* HAC_INVALID: the message begins with "SQL: character 7: "; for SQL that hac does not have, such as
- * joins, it names what to use instead. */
+/* Reads a statement. HAC_INVALID: the message begins with "SQL: character 7: "; for SQL that hac does not
+ * have, such as joins, it names what to use instead. */
 HAC_API HAC_MUST_USE hac_status hac_sql_read(const char *text, hac_sql **ret, hac_error *err);
 HAC_API void hac_sql_free(hac_sql *sql);
 /* What follows FROM: a file, a folder, a pattern such as logs/2*.csv, or "-"; several of these with UNION
@@ -580,6 +582,7 @@ typedef struct hac_op_task {
     int host;        /* run the host codelet, not kernels (exp, sin, pow, texts); on a CPU if there is one */
 } hac_op_task;
 
+/* How the tasks of a graph are placed. */
 typedef enum hac_op_policy {
     HAC_OP_POLICY_MEASURED = 0, /* where the performance models predict the earliest end */
     HAC_OP_POLICY_RULE = 1      /* by type and size: docs/flows/opsplit.md */
@@ -769,6 +772,7 @@ HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_stream(hac_job *job, struct
 
 /* ---- plans, questions, administration ------------------------------------------------------------ */
 
+/* The form of a plan. */
 typedef enum hac_plan_format {
     HAC_PLAN_TEXT = 0,
     HAC_PLAN_JSON = 1
@@ -838,6 +842,7 @@ HAC_API HAC_MUST_USE hac_status hac_simulate_ops(hac_client *client, const hac_s
                                                  size_t n_devices, const hac_ops *ops, hac_plan_format format,
                                                  char **ret_text, hac_error *err);
 
+/* What hac_client_query asks for. */
 typedef enum hac_topic {
     HAC_TOPIC_STATUS = 0,    /* JSON: version, daemon pid and socket */
     HAC_TOPIC_DEVICES = 1,   /* JSON */

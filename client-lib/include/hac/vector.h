@@ -165,6 +165,7 @@ HAC_API void hac_vector_free(hac_vector *vector);
 
 /* ---- walking --------------------------------------------------------------------------------------- */
 
+/* An element and its place. */
 typedef struct hac_vector_entry {
     uint64_t row, column;   /* VariableLenVector: `column` is the index in the row */
     hac_vector_value value; /* a string is valid as long as the vector */

@@ -51,6 +51,7 @@ typedef struct hac_opsplit_result {
     hac_vector **ret_vector; /* belongs to the caller; set only if the whole run succeeds */
 } hac_opsplit_result;
 
+/* What hac_opsplit_run reads, and what it returns. */
 typedef struct hac_opsplit_options {
     size_t size;                     /* sizeof(hac_opsplit_options); HAC_OPSPLIT_OPTIONS_INIT sets it */
     const hac_opsplit_input *inputs; /* all inputs of the file */
