@@ -59,6 +59,13 @@ static double cold_seconds(const hac_model_set *models, const hac_server_device 
     return seconds;
 }
 
+double hac_start_costs_of_executor(const hac_executors *executors, uint32_t device, const hac_user *user)
+{
+    const hac_executor *executor = hac_executor_find(executors, device, user);
+    double start = executors->devices->items[device]->start_seconds;
+    return executor != NULL && executor->state == HAC_EXECUTOR_READY ? 0 : start > 0 ? start : START_ASSUMED;
+}
+
 void hac_start_costs_add(const hac_executors *executors, const hac_model_set *models, const hac_user *user,
                          hac_plan *plan)
 {
@@ -68,8 +75,7 @@ void hac_start_costs_add(const hac_executors *executors, const hac_model_set *mo
         const hac_server_device *device = executors->devices->items[index];
         const hac_executor *executor = hac_executor_find(executors, index, user);
         bool ready = executor != NULL && executor->state == HAC_EXECUTOR_READY;
-        double start = device->start_seconds > 0 ? device->start_seconds : START_ASSUMED;
-        double seconds = ready ? 0 : start;
+        double seconds = hac_start_costs_of_executor(executors, index, user);
         if (!plan->devices[d].explored)
             first = fmin(first, seconds + cold_seconds(models, device, ready ? executor->warm : 0, plan, d));
     }

@@ -16,6 +16,9 @@ bool hac_executor_is_cold(hac_executor *executor, const hac_plan_task *task);
 void hac_start_costs_note_cold(hac_model_set *models, const hac_server_device *device,
                                const hac_plan_task *task, double seconds);
 
+/* Seconds until an executor of the device would be ready for the user. */
+double hac_start_costs_of_executor(const hac_executors *executors, uint32_t device, const hac_user *user);
+
 /* Adds to the plan's prediction what it takes until the first of its devices is at work for the user. */
 void hac_start_costs_add(const hac_executors *executors, const hac_model_set *models, const hac_user *user,
                          hac_plan *plan);

@@ -7,24 +7,18 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/type.h"
+#include "executors/start_costs.h"
 #include "sort_memory.h"
 #include "submission.h"
-
-/* If a sort is large enough, unmeasured devices are probed with a part of the real input first. Its size is a
- * power of two, as the split rule wants for its tuning set. */
-#define PROBE_PAYS_FROM (UINT64_C(1) << 20)
-#define PROBE_ITEMS_MAX (UINT64_C(1) << 20)
-#define PROBE_PART      16 /* of the input */
 
 /* A sort job first probes devices 0, 1, …, then sorts. */
 typedef struct sort_state {
     hac_sort_spec spec;
     hac_pool_buffer *payload; /* held; NULL: none */
     uint64_t payload_offset;
-    uint32_t next_probe; /* device to look at next */
-    bool warmed;         /* it has run its probe once; the models do not learn from the first run */
-    bool probing;        /* the running plan is a probe */
-    bool sorted;         /* the plan of the sort itself has been made */
+    hac_sort_probe probe; /* of the device to look at next */
+    bool probing;         /* the running plan is a probe */
+    bool sorted;          /* the plan of the sort itself has been made */
 } sort_state;
 
 static hac_sort_spec *spec_of(const hacd_job *job)
@@ -52,41 +46,10 @@ hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, hac_sort_spec *
 
 /* ---- plans ------------------------------------------------------------------------------------------- */
 
-typedef struct model_search {
-    const char *device_key, *family; /* "radix." or "bitonic." */
-    hac_type type;
-    bool found;
-} model_search;
-
-static void look_at(void *context, const hac_model_entry *entry)
-{
-    model_search *s = context;
-    s->found |= entry->type == s->type && entry->disturbance != HAC_COLD &&
-                strcmp(entry->device_key, s->device_key) == 0 &&
-                strncmp(entry->codelet, s->family, strlen(s->family)) == 0;
-}
-
 static bool allowed(const hacd_job *job, uint32_t index)
 {
     return hac_devices_may_use(job->jobs->devices, index, job->user) && !(job->excluded & (1u << index)) &&
            (job->device_mask == 0 || (job->device_mask & (1u << index)));
-}
-
-/* Whether neither the profile nor the models know the device's speed for that type. */
-static bool unmeasured(const hacd_job *job, uint32_t index)
-{
-    const hac_server_device *device = job->jobs->devices->items[index];
-    char fixed[HAC_NAME_MAX];
-    if (!allowed(job, index))
-        return false;
-    snprintf(fixed, sizeof fixed, "sort.%s", hac_type_name(spec_of(job)->type));
-    for (size_t i = 0; i < device->config.n_capability; i++)
-        if (strcmp(device->config.capability[i].key, fixed) == 0)
-            return false;
-    model_search s = {device->key, spec_of(job)->algorithm == HAC_SORT_BITONIC ? "bitonic." : "radix.",
-                      spec_of(job)->type, false};
-    hac_model_each(job->jobs->models, look_at, &s);
-    return !s.found;
 }
 
 static unsigned candidates(const hacd_job *job)
@@ -121,44 +84,44 @@ static hac_status replace_plan(hacd_job *job, const hac_sort_spec *spec, hac_err
     return HAC_OK;
 }
 
-static uint64_t probe_items(uint64_t items)
+/* The items of the next probe; 0: no device needs one. */
+static uint64_t find_probe(hacd_job *job, hac_sort_probe *probe, const hac_plan *plan)
 {
-    uint64_t probe = PROBE_ITEMS_MAX;
-    while (probe > items / PROBE_PART)
-        probe /= 2;
-    return probe;
+    const hac_machine *machine = hac_machine_view_now(job->jobs->machine);
+    for (; probe->device < job->jobs->devices->count;
+         *probe = (hac_sort_probe){.device = probe->device + 1}) {
+        probe->start_seconds = hac_start_costs_of_executor(job->jobs->executors, probe->device, job->user);
+        uint64_t items =
+            allowed(job, probe->device) ? hac_sort_probe_items(machine, spec_of(job), plan, probe) : 0;
+        if (items > 0)
+            return items;
+    }
+    return 0;
 }
 
 /* Plans a small sort of part of the input on one device. HAC_NOT_FOUND: no device needs a probe. */
 static hac_status plan_probe(hacd_job *job, sort_state *state, hac_error *err)
 {
-    if (spec_of(job)->inline_data || spec_of(job)->items < PROBE_PAYS_FROM || candidates(job) < 2)
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_sort_spec spec = *spec_of(job);
+    spec.device_mask = hacd_job_allowed_devices(job);
+    hac_sort_probe *probe = &state->probe;
+    if (spec.inline_data || probe->device >= job->jobs->devices->count || candidates(job) < 2 ||
+        hac_plan_sort(hac_machine_view_now(job->jobs->machine), &spec, &plan, NULL) != HAC_OK)
         return HAC_NOT_FOUND;
-    for (; state->next_probe < job->jobs->devices->count; state->next_probe++, state->warmed = false) {
-        uint32_t device = state->next_probe;
-        if (!unmeasured(job, device))
-            continue;
-        hac_sort_spec spec = *spec_of(job);
-        spec.items = probe_items(spec_of(job)->items);
-        spec.payload_bytes = 0;
-        spec.scheme = HAC_SCHEME_NONE;
-        if (spec.algorithm == HAC_SORT_AUTO)
-            spec.algorithm = HAC_SORT_RADIX;
-        spec.fold = HAC_FOLD_AUTO;
-        spec.device_mask = 1u << device;
+    for (uint64_t items = find_probe(job, probe, plan); items > 0; items = find_probe(job, probe, plan)) {
+        const char *name = job->jobs->devices->items[probe->device]->config.name;
+        spec = hac_sort_probe_spec(spec_of(job), probe->device, items);
         hac_status status = replace_plan(job, &spec, err);
         if (status == HAC_OK) {
-            bool second = state->warmed;
-            state->warmed = !second;
-            state->next_probe += second;
-            if (second)
-                return HAC_OK;
-            hacd_job_note(job, "probes %s with %llu keys of the input",
-                          job->jobs->devices->items[device]->config.name, (unsigned long long)spec.items);
+            if (items != probe->items)
+                hacd_job_note(job, "probes %s with %llu keys of the input", name, (unsigned long long)items);
+            probe->runs++;
+            probe->items = items;
             return HAC_OK;
         }
-        hacd_job_note(job, "%s cannot be probed: %s", job->jobs->devices->items[device]->config.name,
-                      err != NULL ? err->message : "");
+        hacd_job_note(job, "%s cannot be probed: %s", name, err != NULL ? err->message : "");
+        *probe = (hac_sort_probe){.device = probe->device + 1};
     }
     return HAC_NOT_FOUND;
 }
@@ -221,6 +184,7 @@ static void ended(hacd_job *job)
     sort_state *state = job->kind_state;
     const hacd_plan_run *run = &job->run;
     bool alone = job->jobs->n_active == 0 && job->retries == 0 && job->restarts == 0 && run->fresh == 0;
+    hac_model_set_job(job->jobs->models, job->id);
     if (job->state == HAC_JOB_DONE && job->plan != NULL && state->sorted && alone && job->build_seconds == 0)
         hac_sort_learn(job->jobs->models, hac_machine_view_now(job->jobs->machine), job->plan,
                        (double)(job->ended_ns - run->started_ns) * 1e-9);

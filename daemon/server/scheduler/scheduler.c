@@ -674,6 +674,7 @@ static void learn(hacd_job *job, const hac_dispatch *dispatch, const Hac__Execut
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     const char *key = jobs->devices->items[device]->key;
     jobs->devices->items[device]->busy_seconds += done->seconds;
+    hac_model_set_job(jobs->models, job->kind->measures ? 0 : job->id);
     if (dispatch->cold && !dispatch->beside)
         hac_start_costs_note_cold(jobs->models, jobs->devices->items[device], task,
                                   done->seconds - dispatch->predicted);

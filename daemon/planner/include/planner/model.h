@@ -5,9 +5,18 @@
  *
  * There is a bucket for each device key, codelet, type, power of four of units, and value of `together`. The
  * last separates runs during which other devices worked on the same job, because such devices share memory
- * bandwidth. A bucket keeps its last 31 samples and predicts their median of seconds per unit. Samples that
- * are more than 5 median absolute deviations (each taken as at least 2 % of the median) from the median are
- * listed as outliers and not used. A device never uses the models of another device.
+ * bandwidth. A bucket keeps its last 31 samples, at most 7 of one job, and predicts their median of seconds
+ * per unit. Samples that are more than 5 median absolute deviations (each taken as at least 2 % of the
+ * median) from the median are listed as outliers and not used. A device never uses the models of another
+ * device.
+ *
+ * Samples of one job are wrong together if the device was busy meanwhile. So jobs are compared: one job
+ * contradicts others if it took over twice as long, or less than half. Three jobs in turn that contradict
+ * all older ones replace them, two replace a single one, and of two jobs alone the faster one counts. A
+ * prediction is *stale* if the device should be measured again although it is not used: until three jobs
+ * have measured it, after a contradiction, and then once 8, 16, 32 … jobs with codelets of its family have
+ * passed. Pieces that took less than half of the time per unit, were measured later, and are smaller or ran
+ * beside other devices, correct what fewer than three jobs have said.
  *
  * A device's first pieces of a job are *disturbed*: they fault in pages, or load the program. They are better
  * than no measurement and worse than any other one. A bucket therefore holds samples of one degree of
@@ -38,7 +47,8 @@ typedef struct hac_prediction {
     double relative_error;       /* median absolute deviation divided by the median */
     unsigned samples;            /* number of samples; 0: there is no model, and `seconds` is meaningless */
     hac_disturbance disturbance; /* of the samples */
-    bool stale;                  /* thousands of other samples came after them */
+    bool stale;                  /* to be measured again, if the device is not used otherwise */
+    uint64_t last;               /* number of the last of the samples, of all that were recorded */
 } hac_prediction;
 
 #define HAC_MODEL_NAME_MAX 96 /* bytes of a codelet's name with its suffixes and NUL */
@@ -56,6 +66,10 @@ void hac_model_set_free(hac_model_set *set);
  * codelet's name is "CODELET@LEARNER" then. Returns the learner; NULL: the model is shared. */
 const char *hac_model_learner(const char *codelet);
 
+/* What is recorded from now on was measured by that job. 0: each measurement counts as a job, as those of
+ * `calibrate` do. Numbers of jobs only rise. */
+void hac_model_set_job(hac_model_set *set, uint64_t number);
+
 /* Records one measurement. Values that are not finite, negative seconds and units ≤ 0 are ignored. At most
  * 4,096 buckets are kept, of one learner at most 256. A new bucket replaces the one that got no sample for
  * the longest time: of the same learner if the learner has that many, else of any learner. A learner never
@@ -72,6 +86,9 @@ void hac_model_record_disturbed(hac_model_set *set, const char *device_key, cons
  * size, or only more disturbed ones, runs with the other value are used. `set` may be NULL: no model. */
 hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
                                  hac_type type, double units, bool together);
+
+/* Whether the device should be measured again at the codelet, at any size (`stale`, above). */
+bool hac_model_is_due(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type);
 
 /* As hac_model_predict, but only if tasks of a sixteenth of the units or more were measured, after the
  * program was loaded. */

@@ -35,6 +35,27 @@ typedef struct hac_sort_spec {
 HAC_MUST_USE hac_status hac_plan_sort(const hac_machine *machine, const hac_sort_spec *spec, hac_plan **ret,
                                       hac_error *err);
 
+/*
+ * Probes: before a sort, devices whose speed is not known sort a part of the input alone, so that the sort
+ * is split by measured figures. The rule is that of queries, which explore devices with pieces (price.h): a
+ * device of which nothing is known is probed, and one that is not in the plan while its model is unsure.
+ *
+ * hac_sort_probe_items returns how many items to sort next, a power of two, or 0: nothing. `plan` is what
+ * would run without the probe. A device of which nothing is known first sorts few items, as it may be very
+ * slow. Each probe runs twice, since the first run may load the program. Both runs of the largest probe take
+ * at most a twentieth of the plan's time, by what is known then.
+ */
+typedef struct hac_sort_probe {
+    uint32_t device;
+    unsigned runs;        /* how often the device was probed for this sort */
+    uint64_t items;       /* of the last run */
+    double start_seconds; /* until the device's executor is ready */
+} hac_sort_probe;
+
+uint64_t hac_sort_probe_items(const hac_machine *machine, const hac_sort_spec *spec, const hac_plan *plan,
+                              const hac_sort_probe *probe);
+hac_sort_spec hac_sort_probe_spec(const hac_sort_spec *spec, uint32_t device, uint64_t items);
+
 /* The candidates that won for recent sorts. */
 typedef struct hac_sort_memo hac_sort_memo;
 

@@ -21,6 +21,12 @@
 #define COLD             10e-3
 #define LASTS            5000 /* samples of any kind, some hundred jobs: then what was measured is stale */
 #define SAMPLES          31
+#define OF_A_JOB         7 /* of them, those of one job: a job that was disturbed must not fill the bucket */
+#define CONTRADICTION    2.0 /* a measurement that differs by more from the others contradicts them */
+#define NEW_JOBS         3   /* that can prove all jobs before them wrong */
+#define SURE_JOBS        3   /* that have measured a device: then it is known */
+#define DOUBLINGS        10  /* of the jobs between two explorations */
+#define FAMILIES         64  /* of codelets, by hash; a collision costs an exploration */
 #define MAX_BUCKETS      4096
 #define LEARNER_BUCKETS  256
 #define MAX_KEY          160
@@ -36,6 +42,7 @@
 
 typedef struct sample {
     double units, seconds;
+    bool begins; /* the first one of its job */
 } sample;
 
 typedef struct bucket {
@@ -48,17 +55,30 @@ typedef struct bucket {
     sample samples[SAMPLES];
     unsigned n, next;        /* samples held; place of the next one */
     hac_disturbance quality; /* of all samples held */
+    uint64_t job;            /* of the last sample; 0: none of a job that is numbered */
+    unsigned of_job;         /* samples of that job */
+    unsigned jobs;           /* that have measured this since it was last contradicted */
+    uint64_t family_jobs;    /* what the family had counted at the last sample */
     uint64_t used;           /* set->clock at the last sample */
     bool stale;              /* what follows is of before the last sample */
     /* of the samples that are no outliers */
     double units, seconds, relative_error;
     unsigned good;
+    bool contradicted; /* the last job's samples differ from the others */
 } bucket;
+
+/* The codelets that stand for each other on different devices: those of a sort, or of a query. */
+typedef struct codelet_family {
+    uint64_t last; /* the job that was counted last */
+    uint64_t jobs;
+} codelet_family;
 
 struct hac_model_set {
     bucket **buckets; /* sorted by order(): those of a device together */
     size_t n;
     uint64_t clock;
+    uint64_t job; /* whose measurements are recorded; 0: each one counts as a job */
+    codelet_family families[FAMILIES];
     bool dirty;
 };
 
@@ -150,24 +170,109 @@ static double median(double *values, unsigned n)
     return n % 2 != 0 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/* The sample that is `age` samples older than the newest one. */
+static sample *sample_of_age(bucket *b, unsigned age)
+{
+    return &b->samples[(b->next + SAMPLES - 1 - age) % SAMPLES];
+}
+
+static double rate_of(const sample *s)
+{
+    return s->seconds / s->units;
+}
+
+/* What some consecutive samples of a bucket amount to. */
+typedef struct stretch {
+    unsigned n;
+    double rate, seconds; /* medians */
+} stretch;
+
+/* The samples from that age on: those of one job, or of all older jobs, too. */
+static stretch summarise_from(bucket *b, unsigned age, bool all)
+{
+    double rate[SAMPLES], seconds[SAMPLES];
+    stretch s = {0, 0, 0};
+    for (bool more = true; more && age < b->n; age++) {
+        const sample *one = sample_of_age(b, age);
+        rate[s.n] = rate_of(one);
+        seconds[s.n++] = one->seconds;
+        more = all || !one->begins;
+    }
+    if (s.n > 0) {
+        s.rate = median(rate, s.n);
+        s.seconds = median(seconds, s.n);
+    }
+    return s;
+}
+
+/* 1: `a` took more than twice as long as `b`; -1: the reverse; 0: neither. Samples of a bucket differ in
+ * units, and what has fixed costs only takes about the same seconds: rates and seconds both have to differ.
+ * */
+static int contradicts(const stretch *a, const stretch *b)
+{
+    if (a->n == 0 || b->n == 0)
+        return 0;
+    if (a->rate > CONTRADICTION * b->rate && a->seconds > CONTRADICTION * b->seconds)
+        return 1;
+    return b->rate > CONTRADICTION * a->rate && b->seconds > CONTRADICTION * a->seconds ? -1 : 0;
+}
+
+/* Looks whether jobs contradict each other, and returns the samples to use, [*ret_first, *ret_end) by age.
+ *
+ * If the last jobs all say that the jobs before them were wrong, in the same direction, the older samples
+ * are dropped: two jobs against one, three against more. If there are two jobs only, the faster one counts:
+ * most disturbances make a device slower, and what is too fast is soon contradicted, as the device is used
+ * then. */
+static void weigh_jobs(bucket *b, unsigned *ret_first, unsigned *ret_end)
+{
+    stretch job[NEW_JOBS];
+    unsigned n = 0, end[NEW_JOBS];
+    for (unsigned at = 0; n < NEW_JOBS && at < b->n; n++) {
+        job[n] = summarise_from(b, at, false);
+        at = end[n] = at + job[n].n;
+    }
+    *ret_first = 0;
+    *ret_end = b->n;
+    stretch others = summarise_from(b, end[0], true);
+    int which = contradicts(&job[0], &others);
+    b->contradicted = which != 0;
+    if (which == 0)
+        return;
+    if (n == 2 && end[1] == b->n) {
+        *ret_first = which > 0 ? end[0] : 0;
+        *ret_end = which > 0 ? b->n : end[0];
+        return;
+    }
+    unsigned against = end[n - 1] == b->n ? n - 1 : n; /* the oldest job stands alone, or there are more */
+    stretch older = summarise_from(b, end[against - 1], true);
+    for (unsigned i = 0; i < against; i++)
+        if (contradicts(&job[i], &older) != which)
+            return;
+    b->n = *ret_end = end[against - 1];
+    b->jobs = against;
+    b->contradicted = false;
+}
+
 /* Recomputes what the bucket stands for. Samples of a bucket differ in units by up to four times, so they are
  * compared by seconds per unit. */
 static void summarise(bucket *b)
 {
     double rate[SAMPLES], deviation[SAMPLES], units[SAMPLES];
-    for (unsigned i = 0; i < b->n; i++)
-        rate[i] = b->samples[i].seconds / b->samples[i].units;
-    double centre = median(rate, b->n);
-    for (unsigned i = 0; i < b->n; i++)
-        deviation[i] = fabs(b->samples[i].seconds / b->samples[i].units - centre);
-    double limit = OUTLIER_MADS * fmax(median(deviation, b->n), MAD_FLOOR * centre);
+    unsigned first, end, n = 0;
+    weigh_jobs(b, &first, &end);
+    for (unsigned i = first; i < end; i++)
+        rate[n++] = rate_of(sample_of_age(b, i));
+    double centre = median(rate, n);
+    for (unsigned i = first; i < end; i++)
+        deviation[i - first] = fabs(rate_of(sample_of_age(b, i)) - centre);
+    double limit = OUTLIER_MADS * fmax(median(deviation, n), MAD_FLOOR * centre);
     unsigned good = 0;
-    for (unsigned i = 0; i < b->n; i++) {
-        double r = b->samples[i].seconds / b->samples[i].units;
+    for (unsigned i = first; i < end; i++) {
+        double r = rate_of(sample_of_age(b, i));
         if (fabs(r - centre) > limit)
             continue;
         rate[good] = r;
-        units[good++] = b->samples[i].units;
+        units[good++] = sample_of_age(b, i)->units;
     }
     centre = median(rate, good);
     for (unsigned i = 0; i < good; i++)
@@ -291,9 +396,54 @@ static bool takes(bucket *b, hac_disturbance quality)
     if (b->n > 0 && quality > b->quality)
         return false;
     if (quality < b->quality)
-        b->n = b->next = 0;
+        b->n = b->next = b->jobs = b->of_job = 0;
     b->quality = quality;
     return true;
+}
+
+void hac_model_set_job(hac_model_set *set, uint64_t number)
+{
+    set->job = number;
+}
+
+static size_t family_of(const char *codelet, hac_type type)
+{
+    size_t length = strcspn(codelet, ".:@");
+    if (length == 4 && strncmp(codelet, "hash", 4) == 0) { /* the kernels of queries */
+        codelet = "query";
+        length = 5;
+    }
+    return XXH3_64bits_withSeed(codelet, length, type) % FAMILIES;
+}
+
+/* Returns the number of jobs of the codelet's family so far, with the present one. */
+static uint64_t count_job(hac_model_set *set, const char *codelet, hac_type type)
+{
+    codelet_family *f = &set->families[family_of(codelet, type)];
+    if (set->job > f->last) {
+        f->last = set->job;
+        f->jobs++;
+    }
+    return f->jobs;
+}
+
+/* Adds a sample, the first one of its job or not. It replaces one of the same job if there are many. */
+static void add_sample(bucket *b, double units, double seconds, bool begins)
+{
+    sample *place = &b->samples[b->next];
+    if (begins) {
+        b->of_job = 0;
+        b->jobs++;
+    }
+    if (b->of_job >= OF_A_JOB) {
+        place = sample_of_age(b, b->of_job % OF_A_JOB);
+        begins = place->begins;
+    } else {
+        b->next = (b->next + 1) % SAMPLES;
+        b->n += b->n < SAMPLES;
+    }
+    b->of_job++;
+    *place = (sample){units, seconds, begins};
 }
 
 void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
@@ -314,11 +464,10 @@ void hac_model_record_disturbed(hac_model_set *set, const char *device_key, cons
     bucket *b = obtain(set, &s, bucket_size(units));
     if (b == NULL || !takes(b, disturbance))
         return;
-    b->samples[b->next].units = units;
-    b->samples[b->next].seconds = fmax(seconds, SHORTEST);
-    b->next = (b->next + 1) % SAMPLES;
-    if (b->n < SAMPLES)
-        b->n++;
+    bool begins = b->n == 0 || set->job == 0 || set->job > b->job;
+    add_sample(b, units, fmax(seconds, SHORTEST), begins);
+    b->job = set->job > b->job ? set->job : b->job;
+    b->family_jobs = count_job(set, codelet, type);
     b->used = ++set->clock;
     b->stale = true;
     set->dirty = true;
@@ -331,8 +480,8 @@ static bool is_stale(const hac_model_set *set, const bucket *b)
 
 static hac_prediction from_one(const hac_model_set *set, const bucket *b, double units)
 {
-    hac_prediction p = {b->seconds * units / b->units, b->relative_error, b->good, b->quality,
-                        is_stale(set, b)};
+    hac_prediction p = {
+        b->seconds * units / b->units, b->relative_error, b->good, b->quality, is_stale(set, b), b->used};
     return p;
 }
 
@@ -347,6 +496,7 @@ static hac_prediction from_two(const hac_model_set *set, const bucket *small, co
         small->good < large->good ? small->good : large->good,
         small->quality > large->quality ? small->quality : large->quality,
         is_stale(set, small) || is_stale(set, large),
+        small->used < large->used ? small->used : large->used,
     };
     return p;
 }
@@ -374,6 +524,64 @@ static hac_disturbance tolerate(const hac_model_set *set, size_t first, size_t e
     return min;
 }
 
+/* Some buckets of a series. */
+typedef struct bucket_range {
+    size_t first, end;
+    hac_disturbance tolerated;
+} bucket_range;
+
+/* Smaller pieces that were measured later, and show that a bucket of few jobs is wrong: large work seldom
+ * has a much worse rate than small work, whose fixed costs count. NULL: there are none. */
+static const bucket *find_correction(const hac_model_set *set, const bucket_range *range, const bucket *b)
+{
+    const bucket *found = NULL;
+    for (size_t i = range->first; i < range->end && b->jobs < SURE_JOBS; i++) {
+        const bucket *other = summary(set, i);
+        if (other->quality <= range->tolerated && other->jobs > 1 && other->used > b->used &&
+            other->units < b->units &&
+            other->seconds / other->units * CONTRADICTION < b->seconds / b->units &&
+            (found == NULL || other->used > found->used))
+            found = other;
+    }
+    return found;
+}
+
+/* Whether a device should be measured again `since` jobs of the family after the last of the `jobs` that have
+ * measured it: the more there are, the longer it is left alone. */
+static bool is_due_after(unsigned jobs, uint64_t since)
+{
+    return jobs < SURE_JOBS || since >> (jobs < DOUBLINGS ? jobs : DOUBLINGS) > 0;
+}
+
+/* The same, by what was measured at about the bucket's size. */
+static bool is_due(const hac_model_set *set, const bucket_range *range, const bucket *b)
+{
+    uint64_t last = 0;
+    unsigned jobs = 0;
+    for (size_t i = range->first; i < range->end; i++) {
+        const bucket *other = set->buckets[i];
+        if (other->quality > range->tolerated || !is_near(other, b->units))
+            continue;
+        last = other->family_jobs > last ? other->family_jobs : last;
+        jobs = other->jobs > jobs ? other->jobs : jobs;
+    }
+    uint64_t since = set->families[family_of(b->codelet, b->type)].jobs - last;
+    return b->contradicted || is_due_after(jobs, since);
+}
+
+/* A prediction by the bucket, or by the line between two. */
+static hac_prediction from_buckets(const hac_model_set *set, const bucket_range *range, const bucket *below,
+                                   const bucket *above, double units)
+{
+    const bucket *b = above != NULL ? above : below;
+    const bucket *correction = find_correction(set, range, b);
+    hac_prediction p = correction != NULL               ? from_one(set, correction, units)
+                       : below != NULL && above != NULL ? from_two(set, below, above, units)
+                                                        : from_one(set, b, units);
+    p.stale |= is_due(set, range, correction != NULL ? correction : b);
+    return p;
+}
+
 static hac_prediction predict(const hac_model_set *set, const series *s, double units)
 {
     size_t first = lower_bound(set, s, SMALLEST_BUCKET), end = first;
@@ -391,11 +599,10 @@ static hac_prediction predict(const hac_model_set *set, const series *s, double 
         else
             above = b;
     }
-    if (below != NULL && above != NULL)
-        return from_two(set, below, above, units);
-    if (above != NULL)
-        return from_one(set, above, units);
-    return below == NULL || is_far(below, units) ? none : from_one(set, below, units);
+    bucket_range range = {first, end, tolerated};
+    if (above == NULL && (below == NULL || is_far(below, units)))
+        return none;
+    return from_buckets(set, &range, below, above, units);
 }
 
 /* A few samples, and not long ago: while something is not done, nothing new is learnt of it. */
@@ -437,8 +644,27 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
     if (!known_nearby(set, &s, units, false))
         return alone;
     hac_prediction beside = predict(set, &s, units);
-    return alone.samples == 0 || (beside.samples > 0 && beside.disturbance < alone.disturbance) ? beside
-                                                                                                : alone;
+    /* a piece is no faster beside others: if it was later, the device was busy when it was measured alone */
+    bool corrects = beside.last > alone.last && beside.seconds * CONTRADICTION < alone.seconds;
+    bool better = beside.samples > 0 && (beside.disturbance < alone.disturbance || corrects);
+    return alone.samples == 0 || better ? beside : alone;
+}
+
+bool hac_model_is_due(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type)
+{
+    series alone = series_of(device_key, codelet, type, false);
+    unsigned jobs = 0;
+    uint64_t last = 0;
+    for (size_t i = set != NULL ? lower_bound(set, &alone, SMALLEST_BUCKET) : 0; set != NULL && i < set->n;
+         i++) {
+        const bucket *b = set->buckets[i];
+        alone.together = b->together;
+        if (order(b, &alone, b->size) != 0)
+            break;
+        jobs = b->jobs > jobs ? b->jobs : jobs;
+        last = b->family_jobs > last ? b->family_jobs : last;
+    }
+    return set == NULL || is_due_after(jobs, set->families[family_of(codelet, type)].jobs - last);
 }
 
 /* Whether tasks that were not much larger have been measured, not only cold. */
@@ -502,7 +728,8 @@ void hac_model_each(const hac_model_set *set, void (*each)(void *context, const 
 }
 
 /* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between ----
- * The samples of a bucket begin with a mark for each degree of their disturbance: "", "~", "~~". */
+ * The samples of a bucket begin with a mark for each degree of their disturbance: "", "~", "~~". A plus
+ * stands before the first sample of each job. */
 
 static uint32_t check_sum(const char *bytes, size_t n)
 {
@@ -523,7 +750,7 @@ static void write_escaped(hac_text *text, const char *s)
     }
 }
 
-static void write_bucket(hac_text *text, const bucket *b)
+static void write_bucket(hac_text *text, bucket *b)
 {
     size_t start = text->bytes;
     write_escaped(text, b->device_key);
@@ -533,9 +760,8 @@ static void write_bucket(hac_text *text, const bucket *b)
     for (int i = 0; i < (int)b->quality; i++)
         hac_text_add(text, "~");
     for (unsigned i = 0; i < b->n; i++) {
-        unsigned oldest_first = b->n < SAMPLES ? i : (b->next + i) % SAMPLES;
-        const sample *s = &b->samples[oldest_first];
-        hac_text_addf(text, "%s%.9g:%.9g", i > 0 ? " " : "", s->units, s->seconds);
+        const sample *s = sample_of_age(b, b->n - 1 - i);
+        hac_text_addf(text, "%s%s%.9g:%.9g", i > 0 ? " " : "", s->begins ? "+" : "", s->units, s->seconds);
     }
     if (!text->broken)
         hac_text_addf(text, "\t%08" PRIx32 "\n", check_sum(text->data + start, text->bytes - start));
@@ -587,6 +813,7 @@ static unsigned read_samples(char *text, sample *samples)
         char *end;
         if (n == SAMPLES)
             return 0;
+        samples[n].begins = word[0] == '+';
         samples[n].units = strtod(word, &end);
         if (end == word || *end != ':')
             return 0;
@@ -627,9 +854,15 @@ static bool read_line(hac_model_set *set, char *line)
         (type == HAC_TYPE_NONE && strcmp(fields[2], "none") != 0) ||
         (!together && strcmp(fields[3], "alone") != 0))
         return false;
-    for (unsigned i = 0; i < n; i++)
-        hac_model_record_disturbed(set, key, codelet, type, samples[i].units, samples[i].seconds, together,
-                                   (hac_disturbance)marks);
+    series its = series_of(key, codelet, type, together);
+    for (unsigned i = 0; i < n; i++) {
+        bucket *b = obtain(set, &its, bucket_size(samples[i].units));
+        if (b == NULL || !takes(b, (hac_disturbance)marks))
+            continue;
+        add_sample(b, samples[i].units, fmax(samples[i].seconds, SHORTEST), b->n == 0 || samples[i].begins);
+        b->used = ++set->clock;
+        b->stale = true;
+    }
     return true;
 }
 

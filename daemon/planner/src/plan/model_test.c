@@ -110,6 +110,104 @@ static void test_outliers(void **state)
     hac_model_set_free(set);
 }
 
+static void record_job(hac_model_set *set, uint64_t job, unsigned samples, double seconds)
+{
+    hac_model_set_job(set, job);
+    for (unsigned i = 0; i < samples; i++)
+        record(set, 1e6, seconds);
+}
+
+/* A device that was busy while its first job was measured is seen right after another one. */
+static void test_wrong_jobs(void **state)
+{
+    (void)state;
+    for (unsigned wrong = 1; wrong <= 40; wrong += 13) {
+        hac_model_set *set = new_set();
+        record_job(set, 1, wrong, 20e-3);
+        assert_near(predict(set, 1e6).seconds, 20e-3, 1e-9);
+        assert_true(predict(set, 1e6).stale);
+        record_job(set, 2, 1, 1e-3);
+        assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9); /* of two the faster one */
+        assert_true(predict(set, 1e6).stale);
+        record_job(set, 3, 1, 1e-3);
+        assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9);
+        record_job(set, 4, 1, 1e-3);
+        assert_false(predict(set, 1e6).stale);
+        hac_model_set_free(set);
+    }
+}
+
+/* One disturbed job changes nothing, however many samples it has; three in turn do, and so do three after. */
+static void test_jobs_contradict(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    uint64_t job = 0;
+    for (int i = 0; i < 5; i++)
+        record_job(set, ++job, 7, 1e-3);
+    record_job(set, ++job, 100, 5e-3);
+    assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9);
+    assert_true(predict(set, 1e6).stale);
+    record_job(set, ++job, 100, 1e-3);
+    assert_false(predict(set, 1e6).stale);
+    for (int i = 0; i < 3; i++) {
+        assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9);
+        record_job(set, ++job, 1, 5e-3);
+    }
+    assert_near(predict(set, 1e6).seconds, 5e-3, 1e-9);
+    for (int i = 0; i < 3; i++) {
+        assert_near(predict(set, 1e6).seconds, 5e-3, 1e-9);
+        record_job(set, ++job, 1, 1e-3);
+    }
+    assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9);
+    for (int i = 0; i < 4; i++) /* jobs that differ to both sides prove nothing */
+        record_job(set, ++job, 1, i % 2 != 0 ? 9e-3 : 1e-4);
+    assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9);
+    hac_model_set_free(set);
+}
+
+/* Work that has fixed costs only takes as long for four times the units: that is no contradiction. */
+static void test_fixed_costs_are_no_contradiction(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    for (uint64_t job = 1; job < 12; job++) {
+        hac_model_set_job(set, job);
+        record(set, job < 8 ? 1100 : 4000, 1e-3);
+    }
+    totals t = {0, 0, 0};
+    hac_model_each(set, count, &t);
+    assert_int_equal(t.samples + t.outliers, 11);
+    hac_model_set_free(set);
+}
+
+/* A device that is not used is due again after 8 jobs of its family, then after 16, 32 … */
+static void test_due(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    uint64_t job = 0;
+    while (job < 3)
+        record_job(set, ++job, 1, 1e-3);
+    for (unsigned wanted = 8; wanted <= 64; wanted *= 2) {
+        unsigned passed = 0;
+        while (!predict(set, 1e6).stale) {
+            hac_model_set_job(set, ++job);
+            hac_model_record(set, "cpu", "io.read", HAC_TYPE_NONE, 1e6, 1, false);   /* another family, */
+            hac_model_record(set, "cpu", "radix.leaf", HAC_TYPE_U64, 1e6, 1, false); /* another type */
+            assert_true(job % 2 != 0 || !predict(set, 1e6).stale);
+            if (job % 2 != 0)
+                continue;
+            hac_model_record(set, "gpu", "radix.whole", HAC_TYPE_U32, 1e6, 1, false);
+            hac_model_record(set, "gpu", "radix.whole", HAC_TYPE_U32, 1e6, 1, false);
+            passed++;
+        }
+        assert_int_equal(passed, wanted);
+        record_job(set, ++job, 1, 1e-3);
+    }
+    hac_model_set_free(set);
+}
+
 /* A device that changes for good is followed within a window. */
 static void test_drift(void **state)
 {
@@ -497,14 +595,26 @@ static void test_narrow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_learnt),  cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_outliers),        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_interpolation),   cmocka_unit_test(test_small_says_nothing_of_large),
-        cmocka_unit_test(test_disturbed),       cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_wrong_lines),     cmocka_unit_test(test_wrong_sums),
-        cmocka_unit_test(test_extreme_sizes),   cmocka_unit_test(test_learners),
-        cmocka_unit_test(test_narrow_go_first), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_nothing_learnt),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_small_says_nothing_of_large),
+        cmocka_unit_test(test_disturbed),
+        cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_wrong_lines),
+        cmocka_unit_test(test_wrong_sums),
+        cmocka_unit_test(test_extreme_sizes),
+        cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_narrow_go_first),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_wrong_jobs),
+        cmocka_unit_test(test_jobs_contradict),
+        cmocka_unit_test(test_due),
+        cmocka_unit_test(test_fixed_costs_are_no_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

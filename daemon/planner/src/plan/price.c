@@ -6,7 +6,7 @@
 
 #include "base/type.h"
 
-#define SURE_SAMPLES 3 /* measurements after which a device that is slow is left out */
+#define WRONG 2.0 /* a prediction that is off by more */
 
 /* Models of tasks that find the answer in statistics and read next to nothing of their units. What is known
  * of the codelet itself says nothing about them. */
@@ -155,14 +155,31 @@ static hac_prediction predict_by_kin(const hac_machine *machine, const hac_machi
             return p;
         sum.seconds += p.seconds;
         sum.samples = p.samples;
+        sum.stale |= p.stale;
+        sum.last = p.last > sum.last ? p.last : sum.last;
+        sum.disturbance = p.disturbance > sum.disturbance ? p.disturbance : sum.disturbance;
     }
     return sum;
 }
 
-/* One slow measurement, taken while the machine was busy, must not keep a device out for good. */
+/* Replaces a prediction that is missing, or unsure and proved wrong by what its kin took since. */
+static void ask_kin(const hac_machine *machine, const hac_machine_device *device, const hac_plan_task *task,
+                    const char *model, double units, bool together, hac_prediction *p)
+{
+    hac_prediction kin = predict_by_kin(machine, device, task, units, together);
+    if (kin.samples == 0)
+        return;
+    bool due = hac_model_is_due(machine->models, device->key, model, task->type);
+    if (p->samples == 0 || (kin.last > p->last && kin.seconds * WRONG < p->seconds)) {
+        *p = kin;
+        p->stale = p->stale && due;
+    }
+}
+
+/* A slow job on a machine that was busy must not keep a device out for good. */
 static bool is_unsure(const hac_prediction *p)
 {
-    return p->disturbance == HAC_COLD || p->stale || p->samples < SURE_SAMPLES;
+    return p->disturbance == HAC_COLD || p->stale;
 }
 
 /* By the narrowest model that knows tasks of about that size. */
@@ -196,8 +213,8 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
             p = hac_model_predict(machine->models, d->key, model, task->type, units, together);
         if (p.samples == 0 && !statistics)
             p = hac_model_predict(machine->models, d->key, codelet, task->type, units, together);
-        if (p.samples == 0)
-            p = predict_by_kin(machine, d, task, units, together);
+        if (p.samples == 0 || p.stale)
+            ask_kin(machine, d, task, model, units, together, &p);
         source = p.samples == 0 ? HAC_PRICE_ASSUMED : is_unsure(&p) ? HAC_PRICE_UNSURE : HAC_PRICE_MODEL;
         seconds = p.samples > 0 ? p.seconds
                                 : assumed_seconds(d, task, statistics ? model : codelet, fraction) +

@@ -78,6 +78,7 @@ static double price(run *r, const hac_plan_task *task, size_t device, double fra
         r->experience[device] = &d->experience[hac_price_work_class(model)];
     }
     r->result->learnt_seconds += source == HAC_PRICE_MODEL || source == HAC_PRICE_UNSURE ? seconds : 0;
+    r->result->unsure_seconds += source == HAC_PRICE_UNSURE ? seconds : 0;
     r->result->profile_seconds += source == HAC_PRICE_PROFILE ? seconds : 0;
     return seconds;
 }

@@ -14,6 +14,7 @@ typedef struct hac_simulation {
     double seconds; /* end of the last task */
     double busy[HAC_DEVICES_MAX];
     double learnt_seconds;  /* of the priced time, what came from models … */
+    double unsure_seconds;  /* … of these from models that are not sure (price.h) */
     double profile_seconds; /* … and from profiles; the rest is assumed */
     double priced_seconds;
 } hac_simulation;
