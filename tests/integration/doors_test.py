@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One query by every door of hac: the command line, C, C++, two ranks of MPI, Python, ADBC and Java give the same
-values, bit by bit, and those of Python's own arithmetic. Sums of floats are exact, so that neither devices nor ranks
-matter. Doors that this build does not have are named. (Spark: spark_test.py.) And a result goes through three flows without a copy."""
+values, bit by bit, and those of Python's own arithmetic; so does Spark, where build/spark has it. Sums of floats are exact,
+so that neither devices nor ranks matter. Doors that this build does not have are named. And a result goes through three flows
+without a copy."""
 import collections
 import math
 import random
@@ -14,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import mpi_test  # noqa: E402
 from machine import BUILD, SANITIZED, SOURCE, TWO_DEVICES, SharedMachineTest, main  # noqa: E402
 
-PACKAGE, ORACLES = BUILD / "bindings" / "python", SOURCE / "build" / "python"
+PACKAGE, ORACLES, SPARK = BUILD / "bindings" / "python", SOURCE / "build" / "python", SOURCE / "build" / "spark"
 JNI, ADBC = BUILD / "bindings" / "jni", BUILD / "bindings" / "adbc" / "libadbc_driver_hac.so"
 SCHEMA, WHERE, GROUP, SELECT, ORDER = "k:i64,x:f64", "k > 100", "k % 8 as g", "count() as n, sum(k) as s, sum(x) as t, avg(x) as a", "g"
 SQL = f"SELECT k % 8 AS g, count(*) AS n, sum(k) AS s, sum(x) AS t, avg(x) AS a FROM '{{}}' WHERE {WHERE} GROUP BY g ORDER BY g"
@@ -29,6 +30,18 @@ import adbc_driver_manager.dbapi as dbapi
 with dbapi.connect(driver=sys.argv[2], autocommit=True, db_kwargs={"socket": sys.argv[3]}) as connection, connection.cursor() as cursor:
     cursor.execute(sys.argv[4])
     print("\\n".join(",".join(v.hex() if isinstance(v, float) else str(v) for v in row) for row in cursor.fetchall()))"""
+
+BY_SPARK = """import sys
+from hac.spark import HacDataSource
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config("spark.driver.memory", "512m").getOrCreate()
+spark.dataSource.register(HacDataSource)
+read = spark.read.format("hac")
+for name, value in zip(("types", "where", "groupBy", "select"), sys.argv[2:6]):
+    read = read.option(name, value)
+for row in read.load(sys.argv[1]).orderBy(sys.argv[6]).collect():
+    print(",".join(v.hex() if isinstance(v, float) else str(v) for v in row))
+spark.stop()"""
 
 
 def importable(*names, path=ORACLES):
@@ -79,6 +92,11 @@ class Doors(SharedMachineTest):
         out = ranks.good(2, "query", "csv", SCHEMA, "k % 8 as g", SELECT, ORDER, self.half(), program=mpi_test.PROGRAM)
         return self.rows_of(out.decode())
 
+    def by_spark(self, words):
+        out = self.output(sys.executable, "-c", BY_SPARK, *words, PYTHONPATH=f"{PACKAGE}:{SPARK}:{ORACLES}", PYSPARK_PYTHON=sys.executable,
+                          PYTHONDONTWRITEBYTECODE="1", SPARK_LOCAL_IP="127.0.0.1")
+        return self.rows_of("\n".join(line for line in out.splitlines() if line.count(",") == 4), True)
+
     def half(self):
         """The rows for which `where` is true: mpi_program has no such text."""
         path = self.m.root / "half.csv"
@@ -102,11 +120,13 @@ class Doors(SharedMachineTest):
                                                              SQL.format(self.file)), True)
         if not SANITIZED and (JNI / "hac_jni_test.jar").exists():
             doors["Java"] = self.by_java
+        if "Python" in doors and (SPARK / "pyspark").exists() and importable("pyspark.sql.datasource", path=SPARK):
+            doors["Spark"] = lambda: self.by_spark(words)
         for name, ask in doors.items():
             with self.subTest(name):
                 self.assertEqual([tuple(v.hex() if isinstance(v, float) else v for v in row) for row in ask()],
                                  [tuple(v.hex() if isinstance(v, float) else v for v in row) for row in want])
-        missing = {"two ranks", "Python", "ADBC", "Java"} - set(doors)
+        missing = {"two ranks", "Python", "ADBC", "Java", "Spark"} - set(doors)
         if missing:
             print(f"NOT TESTED, as they are not there: {', '.join(sorted(missing))}", file=sys.stderr)
         self.assertEqual(self.output(BUILD / "tests" / "door_c", *words), line)

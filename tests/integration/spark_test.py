@@ -24,12 +24,12 @@ except ImportError:
     pyarrow = None
 
 SPARK = SOURCE / "build" / "spark"
-VERSION = "3.5.6"  # the last one that runs on Java 11 and 17
 JNI = BUILD / "bindings" / "jni"
 PACKAGE = BUILD / "bindings" / "python"
 JARS = SPARK / "pyspark" / "jars"
+ROWS = 4000
 WHY_NOT = ("Spark is not installed: nothing is run in its JVM. It is 300 MB: python3 -m pip install --target "
-           f"build/spark pyspark=={VERSION}")
+           "build/spark pyspark")
 SUBMIT = ("--master", "local[2]", "--driver-memory", "512m", "--driver-class-path", f"{JNI}/hac.jar",
           "--driver-library-path", str(JNI), "--conf", "spark.ui.enabled=false")
 QUERY = {"schema": "k:i32,x:i64,city:string", "where": "k > 100", "groupBy": "city", "orderBy": "city",
@@ -90,7 +90,7 @@ def in_source(csv, parquet):
     """In a process of its own: hac as a source of Spark, beside Spark's own readers."""
     from pyspark.sql import SparkSession
     from hac.spark import HacDataSource
-    spark = SparkSession.builder.config("spark.sql.python.filterPushdown.enabled", "true").getOrCreate()
+    spark = SparkSession.builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     spark.dataSource.register(HacDataSource)
     results = {}
@@ -108,10 +108,13 @@ def in_source(csv, parquet):
              "day >= date '2020-02-01' and not city = 'Bern' and price > 12.5", "x = double('nan') or k <=> null")
     for condition in where:  # the same frame each time, which takes no filters
         both(condition, lambda t, c=condition: t.where(c).select("k", "city", "x"), rows, plain)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")  # off unless a program wants it
+    for condition in where:
         pushing = spark.read.format("hac").option("pushFilters", "true").load(parquet)
         both("pushed: " + condition, lambda t, c=condition: t.where(c).select("k", "city", "x"), pushing, plain)
     pushing = spark.read.format("hac").option("pushFilters", "true").load(parquet)
     results["plan"] = pushing.where("k > 5 and length(city) > 4")._jdf.queryExecution().toString()
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "false")
     both("pruned", lambda t: t.where("k > 500"),
          spark.read.format("hac").schema("city string, k int").load(parquet), plain.select("city", "k"))
     partial = spark.read.format("hac").option("groupBy", "city").option("select", "sum(k) as s, count() as n").load(parquet)
@@ -125,6 +128,30 @@ def in_source(csv, parquet):
         results["refused"] = str(error)
     spark.stop()
     print(json.dumps(results, default=str))
+
+
+def in_cluster(parquet):
+    """In a process of its own: two executors, each a JVM with workers of Python, and one hacd."""
+    from pyspark.sql import SparkSession
+    from hac.spark import HacDataSource
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.executor.memory", "1g")
+    for name, value in os.environ.items():
+        if name.startswith(("HAC_", "XDG_", "PYTHON", "PYSPARK_")):
+            builder = builder.config(f"spark.executorEnv.{name}", value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark.dataSource.register(HacDataSource)
+    partial = (spark.read.format("hac").option("splitBytes", "1").option("groupBy", "city").option("deviceColumn", "device")
+               .option("select", "sum(k) as s, count() as n").load(parquet))
+    groups = partial.groupBy("city").agg({"s": "sum", "n": "sum"}).selectExpr("city", "`sum(s)`", "`sum(n)`").collect()
+    devices = [row[0] for row in partial.select("device").distinct().collect()]
+    executors = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver is in it
+    plain = spark.read.parquet(parquet).groupBy("city").agg({"k": "sum", "*": "count"}).selectExpr("city", "`sum(k)`", "`count(1)`")
+    wanted = plain.collect()
+    partitions = partial.rdd.getNumPartitions()
+    spark.stop()
+    print(json.dumps({"got": sorted(map(list, groups), key=repr), "wanted": sorted(map(list, wanted), key=repr),
+                      "devices": devices, "executors": executors, "partitions": partitions}))
 
 
 class SparkCase(SharedMachineTest):
@@ -202,24 +229,30 @@ def source_why_not():
 
 @unittest.skipIf(source_why_not(), source_why_not())
 class SparkSource(SparkCase):
+    @staticmethod
+    def table(source):
+        return pyarrow.table({
+            "k": pyarrow.array([source.randrange(1000) if i % 9 else None for i in range(ROWS)], "int32"),
+            "x": [float("nan") if i % 13 == 0 else source.randrange(400) / 8 for i in range(ROWS)],
+            "city": [source.choice(("Bern", "Zürich", "Biel", None)) for _ in range(ROWS)],
+            "day": pyarrow.array([18262 + source.randrange(90) for _ in range(ROWS)], "int32").cast("date32"),
+            "price": pyarrow.array([Decimal(source.randrange(10**5)) / 100 for _ in range(ROWS)], pyarrow.decimal128(9, 2)),
+            "flag": [i % 3 == 0 for i in range(ROWS)]})
+
+    def in_python(self, *words):
+        """What this file prints as a process of its own, whose Python finds Spark, pyarrow and hac."""
+        out = self.spark(sys.executable, __file__, *words, PYTHONPATH=f"{PACKAGE}:{SPARK}:{SOURCE / 'build' / 'python'}",
+                         PYSPARK_PYTHON=sys.executable, PYTHONDONTWRITEBYTECODE="1")
+        return json.loads(out.splitlines()[-1])
+
     def test_source(self):
         """hac.spark beside Spark's own readers: rows, types, filters, columns, groups by partition."""
         source = random.Random(6)
-        rows = 4000
-        table = pyarrow.table({
-            "k": pyarrow.array([source.randrange(1000) if i % 9 else None for i in range(rows)], "int32"),
-            "x": [float("nan") if i % 13 == 0 else source.randrange(400) / 8 for i in range(rows)],
-            "city": [source.choice(("Bern", "Zürich", "Biel", None)) for _ in range(rows)],
-            "day": pyarrow.array([18262 + source.randrange(90) for _ in range(rows)], "int32").cast("date32"),
-            "price": pyarrow.array([Decimal(source.randrange(10**5)) / 100 for _ in range(rows)], pyarrow.decimal128(9, 2)),
-            "flag": [i % 3 == 0 for i in range(rows)]})
+        table = self.table(source)
         pyarrow.parquet.write_table(table, self.m.path("t.parquet"), row_group_size=1500)
         lines = ["k,x,city"] + [f"{source.randrange(1000)},{source.randrange(10**12)},Bern" for _ in range(3000)]
         Path(self.m.path("t.csv")).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        out = self.spark(sys.executable, __file__, "--in-source", self.m.path("t.csv"), self.m.path("t.parquet"),
-                         PYTHONPATH=f"{PACKAGE}:{SPARK}:{SOURCE / 'build' / 'python'}", PYSPARK_PYTHON=sys.executable,
-                         PYTHONDONTWRITEBYTECODE="1")
-        got = json.loads(out.splitlines()[-1])
+        got = self.in_python("--in-source", self.m.path("t.csv"), self.m.path("t.parquet"))
         self.assertEqual(got.pop("partitions"), 3)
         self.assertEqual(*got.pop("types"))
         self.assertEqual(got.pop("devices"), ["cpu"])
@@ -227,10 +260,18 @@ class SparkSource(SparkCase):
         self.assertIn("length(city", plan[plan.index("Filter"):])
         self.assertNotIn("k#", plan[plan.index("Physical Plan"):].split("Filter")[1].split("\n")[0], "hac has this part")
         self.assertIn("no option colour", got.pop("refused"))
-        self.assertEqual(len(got["all"][0]), rows)
+        self.assertEqual(len(got["all"][0]), ROWS)
         for name, (mine, theirs) in got.items():
             with self.subTest(name):
                 self.assertEqual(json.dumps(mine), json.dumps(theirs))  # NaN equals NaN there
+
+    def test_cluster(self):
+        """Two executors of a cluster on this machine, whose tasks share the machine's hacd."""
+        pyarrow.parquet.write_table(self.table(random.Random(7)), self.m.path("c.parquet"), row_group_size=500)
+        got = self.in_python("--in-cluster", self.m.path("c.parquet"))
+        self.assertEqual(got["got"], got["wanted"])
+        self.assertEqual((got["executors"], got["partitions"], got["devices"]), (2, 8, ["cpu"]))
+        self.assertGreaterEqual(len(self.m.json("jobs", "--all")["jobs"]), 8)
 
 
 if __name__ == "__main__":
@@ -238,6 +279,8 @@ if __name__ == "__main__":
         in_spark(sys.argv[2])
     elif sys.argv[1:2] == ["--in-source"]:
         in_source(sys.argv[2], sys.argv[3])
+    elif sys.argv[1:2] == ["--in-cluster"]:
+        in_cluster(sys.argv[2])
     elif sys.argv[1:2] == ["--in-pipe"]:
         in_pipe(sys.argv[2], sys.argv[3])
     else:

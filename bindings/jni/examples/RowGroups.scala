@@ -13,7 +13,7 @@ object RowGroups {
       .where("l_quantity < 24")
       .groupBy("l_returnflag")
       .select("sum(l_extendedprice * l_discount) as revenue, count() as lines")
-    val spark = SparkSession.builder.appName("row groups").getOrCreate()
+    val spark = SparkSession.builder().appName("row groups").getOrCreate()
     val client = HacClient.connect()
     val groups =
       try client.rowGroups(Path.of(file))

@@ -62,7 +62,9 @@ class HacDataSource(DataSource):
         return ", ".join(f"`{name.replace('`', '``')}` {TYPES.get(kind, kind)}" for name, kind in columns)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return _Reader(_Read(self.options), [(field.name, field.dataType.simpleString()) for field in schema])
+        read = _Read(self.options)
+        columns = [(field.name, field.dataType.simpleString()) for field in schema]
+        return _FilteringReader(read, columns) if read.push_filters else _Reader(read, columns)
 
 
 class _Read:
@@ -118,45 +120,6 @@ class _Reader(DataSourceReader):
         self.source, self.columns = read, columns
         self.pushed: List[str] = []
 
-    # ---- filters ----
-
-    def condition(self, one: Any) -> str:
-        name = type(one).__name__
-        if isinstance(one, datasource.Not):
-            return f"not ({self.condition(one.child)})"
-        if len(one.attribute) != 1 or one.attribute[0] in self.source.device_column:
-            raise Unknown
-        kind = dict(self.columns).get(one.attribute[0], "")
-        kind = KINDS.get(kind, "decimal" if kind.startswith("decimal") else "")
-        column = quoted(one.attribute[0])
-        if name in ("IsNull", "IsNotNull"):
-            return f"{column} is {'not ' if name == 'IsNotNull' else ''}null"
-        if name == "In" and one.value:
-            return f"{column} in ({', '.join(literal(value, kind) for value in one.value)})"
-        words = {"EqualTo": "=", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<", "LessThanOrEqual": "<="}
-        calls = {"StringStartsWith": "starts_with", "StringEndsWith": "ends_with", "StringContains": "contains"}
-        if name in words:
-            return f"{column} {words[name]} {literal(one.value, kind)}"
-        if name in calls and kind == "string":
-            return f"{calls[name]}({column}, {literal(one.value, kind)})"
-        raise Unknown
-
-    # Spark 4.3 keeps what was pushed for a frame's next query if that query has no filter to push. Filters are therefore only
-    # taken where the option says that each query has a frame of its own.
-    def pushFilters(self, filters: List[Any]) -> Iterable[Any]:
-        if not self.source.push_filters:
-            return filters
-        return self.not_taken(filters)
-
-    def not_taken(self, filters: List[Any]) -> Iterator[Any]:
-        for one in filters:
-            try:
-                if "select" in self.source.given or "group_by" in self.source.given:
-                    raise Unknown  # the filter is of the result
-                self.pushed.append(f"({self.condition(one)})")
-            except (Unknown, AttributeError):
-                yield one
-
     # ---- parts ----
 
     def partitions(self) -> List[_Part]:
@@ -196,6 +159,41 @@ class _Reader(DataSourceReader):
             table = table.append_column(name, pyarrow.array([_devices_of(result.job)] * len(table), "string"))
         schema = pyarrow.schema([(name, _arrow_type(kind)) for name, kind in self.columns])
         yield from table.select(schema.names).cast(schema).to_batches(max_chunksize=1 << 16)
+
+
+class _FilteringReader(_Reader):
+    """With the option pushFilters. Spark refuses a source with this method unless its own setting allows filters, and 4.3 keeps
+    what was pushed for a frame's next query if that query has no filter to push."""
+
+    def condition(self, one: Any) -> str:
+        name = type(one).__name__
+        if isinstance(one, datasource.Not):
+            return f"not ({self.condition(one.child)})"
+        if len(one.attribute) != 1 or one.attribute[0] in self.source.device_column:
+            raise Unknown
+        kind = dict(self.columns).get(one.attribute[0], "")
+        kind = KINDS.get(kind, "decimal" if kind.startswith("decimal") else "")
+        column = quoted(one.attribute[0])
+        if name in ("IsNull", "IsNotNull"):
+            return f"{column} is {'not ' if name == 'IsNotNull' else ''}null"
+        if name == "In" and one.value:
+            return f"{column} in ({', '.join(literal(value, kind) for value in one.value)})"
+        words = {"EqualTo": "=", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<", "LessThanOrEqual": "<="}
+        calls = {"StringStartsWith": "starts_with", "StringEndsWith": "ends_with", "StringContains": "contains"}
+        if name in words:
+            return f"{column} {words[name]} {literal(one.value, kind)}"
+        if name in calls and kind == "string":
+            return f"{calls[name]}({column}, {literal(one.value, kind)})"
+        raise Unknown
+
+    def pushFilters(self, filters: List[Any]) -> Iterable[Any]:
+        for one in filters:
+            try:
+                if "select" in self.source.given or "group_by" in self.source.given:
+                    raise Unknown  # the filter is of the result
+                self.pushed.append(f"({self.condition(one)})")
+            except (Unknown, AttributeError):
+                yield one
 
 
 def _devices_of(job: int) -> str:
