@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPAN       (UINT32_C(1) << 16) /* of the offsets of a dictionary's entries */
+#define SPAN       (UINT32_C(1) << 16) /* of the offsets of a dictionary's entries, in steps */
+#define STEP_MAX   8                   /* bits: the offsets of long strings of one length are multiples */
+#define ALIGNMENT  8u                  /* of results that are strings */
 #define MEMORY_MAX (UINT32_C(4) << 20) /* bytes that all steps of a machine remember */
 #define ROWS_MIN   64                  /* a smaller batch is not worth its look-ups */
 #define TRIED      (UINT32_C(1) << 17) /* rows after which most entries must have been known */
@@ -25,7 +27,9 @@ typedef struct hac_entries {
     bool off;        /* the current dictionary is not remembered */
     bool never;      /* no dictionary is: too few rows share an entry */
     bool marked;     /* some state is not HAC_ROW_OK */
+    bool more;       /* the last rows had entries without results, and the next ones may */
     uint32_t low;    /* the offset that codes[0] is of */
+    unsigned step;   /* offsets differ from `low` by multiples of 2^step */
     uint32_t n, capacity;
     uint64_t rows, fresh;     /* of all dictionaries: rows, and entries that had no result yet */
     uint16_t *codes;          /* SPAN codes + 1; 0: the entry has no result yet */
@@ -105,26 +109,48 @@ static bool reserve_bytes(hac_machine_c *machine, hac_entries *e, size_t more)
 
 /* ---- results of entries -------------------------------------------------------------------------------- */
 
+/* The index of the code of an entry's offset; SPAN or more: it has none. An offset between two steps has
+ * bits at the top. */
+static inline uint32_t place_of(const hac_entries *e, hac_string_ref ref)
+{
+    uint32_t place = ref.offset - e->low;
+    return place >> e->step | place << (-e->step & 31);
+}
+
 /* Whether all rows' entries have results. */
 static bool all_known(const hac_entries *e, const hac_string_ref *refs, size_t rows)
 {
     uint32_t known = 1;
     for (size_t i = 0; i < rows; i++) {
-        uint32_t place = refs[i].offset - e->low;
+        uint32_t place = place_of(e, refs[i]);
         known &= (place < SPAN) & (e->codes[place & (SPAN - 1)] != 0);
     }
     return known != 0;
 }
 
 /* Whether the offsets of all rows' entries are in the span of the codes. */
-static bool is_inside(hac_entries *e, const hac_string_ref *refs, size_t rows)
+static bool is_inside(const hac_entries *e, const hac_string_ref *refs, size_t rows)
 {
     uint32_t inside = 1;
-    if (e->n == 0)
-        e->low = refs[0].offset - SPAN / 2;
     for (size_t i = 0; i < rows; i++)
-        inside &= refs[i].offset - e->low < SPAN;
+        inside &= place_of(e, refs[i]) < SPAN;
     return inside != 0;
+}
+
+/* Chooses the range of the codes by the offsets of rows; all results are forgotten then. False: there is
+ * one, and no offset lies between two steps. */
+static bool choose_range(hac_entries *e, const hac_string_ref *refs, size_t rows)
+{
+    uint32_t differ = 0, origin = e->n == 0 ? refs[0].offset : e->low;
+    for (size_t i = 0; i < rows; i++)
+        differ |= refs[i].offset ^ origin;
+    if (e->n != 0 && (differ & ((UINT32_C(1) << e->step) - 1)) == 0)
+        return false;
+    if (e->n != 0)
+        forget(e, e->dictionary);
+    e->step = (unsigned)__builtin_ctz(differ | UINT32_C(1) << STEP_MAX);
+    e->low = refs[0].offset - (SPAN / 2 << e->step);
+    return true;
 }
 
 /* Gives codes to the entries that have none, and lists them. Returns their number. */
@@ -132,7 +158,7 @@ static size_t number_entries(hac_entries *e, const hac_string_ref *refs, size_t 
 {
     size_t n = 0;
     for (size_t i = 0; i < rows; i++) {
-        uint32_t place = refs[i].offset - e->low;
+        uint32_t place = place_of(e, refs[i]);
         if (e->codes[place] != 0)
             continue;
         fresh[n++] = refs[i];
@@ -142,6 +168,12 @@ static size_t number_entries(hac_entries *e, const hac_string_ref *refs, size_t 
     return n;
 }
 
+/* The bytes between the offset of a result and that of the next one. */
+static size_t stride_of(uint32_t length)
+{
+    return (length / ALIGNMENT + UINT64_C(1)) * ALIGNMENT;
+}
+
 /* Copies the strings that are results of `n` entries. Each has an offset of its own, even if it is empty. */
 static bool keep_strings(hac_machine_c *machine, hac_entries *e, const hac_machine_slot *r, size_t n)
 {
@@ -149,14 +181,14 @@ static bool keep_strings(hac_machine_c *machine, hac_entries *e, const hac_machi
     hac_string_ref *to = (hac_string_ref *)(void *)e->values + e->n;
     size_t bytes = 0;
     for (size_t i = 0; i < n; i++)
-        bytes += (size_t)made[i].length + 1;
+        bytes += stride_of(made[i].length);
     if (!reserve_bytes(machine, e, bytes))
         return false;
     for (size_t i = 0; i < n; i++) {
         to[i] = (hac_string_ref){(uint32_t)e->used, made[i].length};
         if (made[i].length > 0)
             memcpy(e->bytes + e->used, r->bytes + made[i].offset, made[i].length);
-        e->used += (size_t)made[i].length + 1;
+        e->used += stride_of(made[i].length);
     }
     return true;
 }
@@ -192,20 +224,22 @@ static bool know(hac_machine_c *machine, const hac_step *step, const hac_string_
 {
     hac_entries *e = step->entries;
     hac_string_ref fresh[HAC_BATCH_ROWS];
-    if (!is_inside(e, refs, rows) || !reserve_codes(machine, e) ||
-        !reserve_entries(machine, e, step->size, (uint32_t)rows))
+    bool inside = e->n != 0 && is_inside(e, refs, rows);
+    inside = inside || (choose_range(e, refs, rows) && is_inside(e, refs, rows));
+    if (!inside || !reserve_codes(machine, e) || !reserve_entries(machine, e, step->size, (uint32_t)rows))
         return false;
     size_t n = number_entries(e, refs, rows, fresh);
     e->fresh += n;
+    e->more = n > 0;
     e->never = e->rows > TRIED && e->fresh > e->rows / 2;
-    return make_results(machine, step, fresh, n) && !e->never;
+    return (n == 0 || make_results(machine, step, fresh, n)) && !e->never;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static inline size_t index_of(const hac_entries *e, hac_string_ref ref)
 {
-    return e->codes[(ref.offset - e->low) & (SPAN - 1)] - (size_t)1;
+    return e->codes[place_of(e, ref) & (SPAN - 1)] - (size_t)1;
 }
 
 static void look_up(const hac_entries *e, const hac_string_ref *refs, size_t rows, size_t size, void *ret)
@@ -252,7 +286,8 @@ static bool take(hac_machine_c *machine, const hac_step *step, entry_rows *rows)
     if (e->off || !take_rows(a, rows))
         return false;
     e->rows += rows->n;
-    if ((e->n == 0 || !all_known(e, rows->refs, rows->n)) && !know(machine, step, rows->refs, rows->n)) {
+    if ((e->n == 0 || e->more || !all_known(e, rows->refs, rows->n)) &&
+        !know(machine, step, rows->refs, rows->n)) {
         e->off = true;
         return false;
     }

@@ -12,19 +12,37 @@ static size_t character(const uint8_t *text, size_t bytes)
     return length == 0 ? 1 : length;
 }
 
+/* The number of ASCII characters at the start of the next eight bytes; 0 if there are fewer bytes. */
+static inline size_t ascii_ahead(const uint8_t *text, size_t bytes)
+{
+    uint64_t word;
+    if (bytes < sizeof word)
+        return 0;
+    memcpy(&word, text, sizeof word);
+    word &= UINT64_C(0x8080808080808080);
+    return word == 0 ? sizeof word : (size_t)__builtin_ctzll(word) / 8;
+}
+
 size_t hac_utf8_skip(const uint8_t *text, size_t bytes, size_t count)
 {
     size_t at = 0;
-    for (; at < bytes && count > 0; count--)
-        at += character(text + at, bytes - at);
+    while (at < bytes && count > 0) {
+        size_t ahead = ascii_ahead(text + at, bytes - at);
+        ahead = ahead < count ? ahead : count;
+        at += ahead > 0 ? ahead : character(text + at, bytes - at);
+        count -= ahead > 0 ? ahead : 1;
+    }
     return at;
 }
 
 size_t hac_utf8_length(const uint8_t *text, size_t bytes)
 {
     size_t at = 0, count = 0;
-    for (; at < bytes; count++)
-        at += character(text + at, bytes - at);
+    while (at < bytes) {
+        size_t ahead = ascii_ahead(text + at, bytes - at);
+        at += ahead > 0 ? ahead : character(text + at, bytes - at);
+        count += ahead > 0 ? ahead : 1;
+    }
     return count;
 }
 

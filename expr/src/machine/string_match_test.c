@@ -101,6 +101,36 @@ static void random_patterns(void **state)
     assert_true(matches > HAC_TEST_CASES(5000, 1000));
 }
 
+/* The character at `text`, by the definition: a byte that is not part of well-formed UTF-8 is one. */
+static size_t one_character(const uint8_t *text, size_t bytes)
+{
+    size_t length = hac_utf8_sequence((const char *)text, bytes);
+    return length == 0 ? 1 : length;
+}
+
+/* Characters are counted eight bytes at a time where they can be. */
+static void test_characters(void **state)
+{
+    static const char *const some[] = {
+        "a", "b", "c", "abcdefgh", "\xc3\xa9", "\xe2\x82\xac", "\xc3", "\xa9", "\xf0\x9f\x98\x80"};
+    uint8_t text[TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < HAC_TEST_CASES(20000, 4000); i++) {
+        size_t bytes = fill(text, 1 + i % 60, some, i % 3 == 0 ? 4 : 9), count = 0;
+        uint8_t *t = malloc(bytes + (bytes == 0)); /* of its exact size */
+        assert_true(t != NULL);
+        memcpy(t, text, bytes);
+        for (size_t at = 0; at < bytes; count++) {
+            assert_int_equal(hac_utf8_skip(t, bytes, count), at);
+            at += one_character(t + at, bytes - at);
+        }
+        assert_int_equal(hac_utf8_length(t, bytes), count);
+        assert_int_equal(hac_utf8_skip(t, bytes, count), bytes);
+        assert_int_equal(hac_utf8_skip(t, bytes, count + 1), bytes);
+        free(t);
+    }
+}
+
 /* Every length around the number of places that are compared at once, with the match at every place. */
 static void test_places(void **state)
 {
@@ -149,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_patterns),
+        cmocka_unit_test(test_characters),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_long),
     };
