@@ -21,13 +21,14 @@ ROWS = 120_000
 TABLE = f"""create table t as select i as n, i // 1200 as part,
     'word ' || hash(i * 3) % 100 as s, if(hash(i * 5) % 7 = 0, '', 'x' || (hash(i * 5) % 30 + i // 40000 * 10)) as later,
     if(i < 60000, 's' || hash(i * 11) % 9, null) as half, if(hash(i * 13) % 1000 = 0, null, 'n' || hash(i) % 5) as gaps,
-    'long text ' || hash(i * 17) % 20000 as many, 'a' as one,
+    'long text ' || hash(i * 17) % 20000 as many, 'a' as one, 'same' || lpad((hash(i * 53) % 20000)::varchar, 8, '0') as same,
+    if(i % 30000 < 3000, 'like' || lpad((hash(i * 59) % 900)::varchar, 8, '0'), 'not alike ' || hash(i * 61) % 3000) as mixed,
     cast(hash(i * 19) % 100 as integer) - 50 as a, cast(hash(i * 23) % 90 as bigint) * 1000 - 40000 as b,
     cast(hash(i * 29) as ubigint) as wide, cast(i // 100 as usmallint) as rising,
     if(hash(i * 31) % 50 = 0, null, cast(hash(i * 37) % 6 as tinyint)) as hole,
     date '2020-01-01' + cast(hash(i * 41) % 300 as integer) as d, hash(i * 43) % 2 = 0 as yes,
     hash(i * 47) % 1000 as v from range({ROWS}) r(i) order by i"""
-KEYS = ("s", "later", "half", "gaps", "many", "one", "s, later", "s, a", "a, b", "a, wide", "a, rising", "hole, a", "d, s", "s, a, hole",
+KEYS = ("s", "later", "half", "gaps", "many", "one", "same", "mixed", "same, one", "mixed, s", "upper(same)", "upper(mixed)", "s, later", "s, a", "a, b", "a, wide", "a, rising", "hole, a", "d, s", "s, a, hole",
         "s, later, a, b", "s, later, a, b, d", "yes, s", "one, part", "part, s", "many, a", "half, gaps", "upper(s)", "substr(later, 1, 2), a",
         "a * 2, s", "gaps, d, yes")
 

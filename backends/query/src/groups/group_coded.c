@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define KEYS_MAX   4
-#define SPAN       (UINT64_C(1) << 16) /* of a key's values */
+#define SPAN       (UINT64_C(1) << 16) /* of a key's values, in steps */
+#define STEP_MAX   8                   /* bits: the offsets of long strings of one length are multiples */
 #define GROUPS_MAX (UINT64_C(1) << 16) /* 256 KiB, which fits a core's second-level cache */
 #define TRIED      (UINT64_C(1) << 17) /* rows after which most groups must have been known */
 
@@ -14,7 +15,8 @@ typedef struct coded_key {
     bool text;
     uint64_t dictionary;
     uint64_t low;    /* the value that codes[0] is of */
-    uint16_t *codes; /* SPAN codes + 1; 0: the value has none */
+    unsigned step;   /* values differ from `low` by multiples of 2^step */
+    uint16_t *codes; /* SPAN codes + 1, one for each step; 0: the value has none */
     unsigned bits;   /* of the codes' number */
     uint32_t n;      /* codes */
 } coded_key;
@@ -26,6 +28,7 @@ struct hac_group_coded {
     uint32_t *groups; /* group + 1 of each index; 0: unknown */
     bool off;         /* until the table is reset */
     bool never;       /* there are too many groups */
+    bool fresh;       /* the last batch had values without codes, and the next one may */
     uint64_t rows, unknown;
     uint32_t index[HAC_BATCH_ROWS];
     uint16_t rest[HAC_BATCH_ROWS]; /* rows of unknown groups */
@@ -111,8 +114,31 @@ static inline uint64_t value_of(const coded_key *key, size_t row)
     return key->text ? (uint32_t)key->words[row] : key->words[row];
 }
 
+/* The index of the value's code; SPAN or more: it has none. A value between two steps has bits at the top. */
+static inline uint64_t place_of(const coded_key *key, uint64_t value)
+{
+    uint64_t place = value - key->low;
+    return place >> key->step | place << (-key->step & 63);
+}
+
+/* The bits in which values of the batch differ from `value`. */
+static uint64_t differences(const coded_key *key, size_t rows, uint64_t value)
+{
+    uint64_t differ = 0;
+    for (size_t i = 0; i < rows; i++)
+        differ |= value_of(key, i) ^ value;
+    return differ;
+}
+
+/* Chooses the range of a key without codes, for values that differ in the bits `differ`. */
+static void choose_range(coded_key *key, uint64_t differ)
+{
+    key->step = (unsigned)__builtin_ctzll(differ | UINT64_C(1) << STEP_MAX);
+    key->low = value_of(key, 0) - (SPAN / 2 << key->step);
+}
+
 /* Takes the keys of a batch. False: they are others. */
-static bool take(struct hac_group_coded *c, const hac_column *columns)
+static bool take(struct hac_group_coded *c, const hac_column *columns, size_t rows)
 {
     for (size_t k = 0; k < c->n_keys; k++)
         if (columns[k].states != NULL || (c->keys[k].text && columns[k].dictionary == 0))
@@ -127,45 +153,69 @@ static bool take(struct hac_group_coded *c, const hac_column *columns)
         coded_key *key = &c->keys[k];
         key->dictionary = columns[k].dictionary;
         if (key->n == 0)
-            key->low = value_of(key, 0) - SPAN / 2;
+            choose_range(key, differences(key, rows, value_of(key, 0)));
     }
     return true;
 }
 
-/* Gives a code to values that have none. False: there are too many. */
+/* Chooses smaller steps if values lie between two of them; all codes are forgotten then. False: none does. */
+static bool make_steps_smaller(struct hac_group_coded *c, size_t rows)
+{
+    uint64_t differ[KEYS_MAX], between = 0;
+    for (size_t k = 0; k < c->n_keys; k++) {
+        uint64_t step = UINT64_C(1) << c->keys[k].step;
+        differ[k] = differences(&c->keys[k], rows, c->keys[k].low) | step;
+        between |= differ[k] & (step - 1);
+    }
+    if (between == 0)
+        return false;
+    forget(c);
+    for (size_t k = 0; k < c->n_keys; k++)
+        choose_range(&c->keys[k], differ[k]);
+    return true;
+}
+
+/* Makes the codes of a key longer by one bit. False: they get too long. */
+static bool add_bit(struct hac_group_coded *c, coded_key *key)
+{
+    if (UINT64_C(2) << c->bits > GROUPS_MAX)
+        return false;
+    key->bits++;
+    c->bits++;
+    if (key != &c->keys[0]) /* the codes of the first key are the highest bits of the index */
+        memset(c->groups, 0, GROUPS_MAX * sizeof *c->groups);
+    return true;
+}
+
+/* Gives a code to values that have none. False: there are too many, or some value is outside of the range. */
 static bool give_codes(struct hac_group_coded *c, coded_key *key, size_t rows)
 {
     for (size_t i = 0; i < rows; i++) {
-        uint16_t *code = &key->codes[value_of(key, i) - key->low];
-        if (*code != 0)
+        uint64_t place = place_of(key, value_of(key, i));
+        if (place >= SPAN)
+            return false;
+        if (key->codes[place] != 0)
             continue;
-        if (key->n == UINT32_C(1) << key->bits) {
-            if (UINT64_C(2) << c->bits > GROUPS_MAX || key->n >= UINT16_MAX)
-                return false;
-            key->bits++;
-            c->bits++;
-            memset(c->groups, 0, GROUPS_MAX * sizeof *c->groups);
-        }
-        *code = (uint16_t)++key->n;
+        if (key->n >= UINT16_MAX || (key->n == UINT32_C(1) << key->bits && !add_bit(c, key)))
+            return false;
+        key->codes[place] = (uint16_t)++key->n;
+        c->fresh = true;
     }
     return true;
 }
 
-/* Whether all values are in the key's range. */
-static bool is_inside(const coded_key *key, size_t rows)
+static bool give_all_codes(struct hac_group_coded *c, size_t rows)
 {
-    uint64_t inside = 1;
-    for (size_t i = 0; i < rows; i++)
-        inside &= value_of(key, i) - key->low < SPAN;
-    return inside != 0;
+    bool good = true;
+    c->fresh = false;
+    for (size_t k = 0; good && k < c->n_keys; k++)
+        good = give_codes(c, &c->keys[k], rows);
+    return good;
 }
 
 static bool know_codes(struct hac_group_coded *c, size_t rows)
 {
-    for (size_t k = 0; k < c->n_keys; k++)
-        if (!is_inside(&c->keys[k], rows) || !give_codes(c, &c->keys[k], rows))
-            return false;
-    return true;
+    return give_all_codes(c, rows) || (make_steps_smaller(c, rows) && give_all_codes(c, rows));
 }
 
 /* Appends the key's codes to the indices; false: some value has none. `text` and `first` are compile-time
@@ -173,13 +223,13 @@ static bool know_codes(struct hac_group_coded *c, size_t rows)
 static inline __attribute__((always_inline)) bool add_codes(const coded_key *key, bool text, bool first,
                                                             size_t rows, uint32_t *index)
 {
-    uint64_t low = key->low;
+    const coded_key own = *key;
     uint32_t known = 1;
     for (size_t i = 0; i < rows; i++) {
-        uint64_t place = (text ? (uint32_t)key->words[i] : key->words[i]) - low;
-        uint32_t code = key->codes[place & (SPAN - 1)];
+        uint64_t place = place_of(&own, text ? (uint32_t)own.words[i] : own.words[i]);
+        uint32_t code = own.codes[place & (SPAN - 1)];
         known &= (place < SPAN) & (code != 0);
-        index[i] = first ? code - 1 : index[i] << key->bits | (code - 1);
+        index[i] = first ? code - 1 : index[i] << own.bits | (code - 1);
     }
     return known != 0;
 }
@@ -243,9 +293,10 @@ hac_status hac_group_find_coded(hac_group_table *t, const hac_column *columns, s
     if (t->coded == NULL)
         t->coded = make(t);
     struct hac_group_coded *c = t->coded;
-    if (c == NULL || c->off || !take(c, columns))
+    if (c == NULL || c->off || !take(c, columns, rows))
         return HAC_OK;
-    if (!find_index(c, rows) && !(know_codes(c, rows) && find_index(c, rows))) {
+    bool known = !c->fresh && find_index(c, rows);
+    if (!known && !(know_codes(c, rows) && find_index(c, rows))) {
         c->off = true;
         return HAC_OK;
     }
