@@ -18,6 +18,7 @@
 #define COLUMNS 4 /* i64, f64, string, hidden bool */
 
 static uint64_t random_state = 9;
+static bool no_nulls; /* in the rows that are made */
 
 typedef struct row {
     uint8_t null[COLUMNS];
@@ -110,7 +111,7 @@ static void make(made *m, size_t n, unsigned spread)
         row *r = &m->rows[i];
         uint64_t k = hac_random_u64(&random_state) % spread;
         for (size_t c = 0; c < COLUMNS; c++)
-            r->null[c] = hac_random_u64(&random_state) % 9 == 0;
+            r->null[c] = !no_nulls && hac_random_u64(&random_state) % 9 == 0;
         r->i = k == 0   ? INT64_MIN
                : k == 1 ? INT64_MAX
                         : (int64_t)hac_random_u64(&random_state) % (int64_t)spread;
@@ -230,6 +231,32 @@ static void test_order(void **state)
         }
 }
 
+/* Values that differ in all their bits, and values that differ only in the highest or in the lowest ones. */
+static void test_order_wide(void **state)
+{
+    (void)state;
+    for (unsigned shift = 0; shift < 64; shift += 21)
+        for (size_t c = 0; c < 2; c++)
+            for (unsigned descending = 0; descending < 2; descending++) {
+                made m = {.n = HAC_TEST_CASES(40000, 20000)};
+                make(&m, m.n, 2);
+                hac_rows_reader_clear(&m.reader);
+                for (size_t i = 0; i < m.n; i++) {
+                    m.rows[i].i = (int64_t)(hac_random_u64(&random_state) >> shift << (shift == 42 ? 21 : 0));
+                    m.rows[i].d = (double)m.rows[i].i / 1024;
+                }
+                free(m.region);
+                write_region(&m, (m.bytes * 2 + 65536) / 64 * 64);
+                hac_rows_reader_init(&m.reader, &m.query);
+                assert_int_equal(hac_rows_reader_add(&m.reader, m.region, m.bytes, 77, 5, NULL), HAC_OK);
+                m.order[0] = (hac_order_item){(uint16_t)c, descending};
+                m.order[1] = (hac_order_item){2, !descending};
+                m.query.n_order = 1 + (shift == 21);
+                check_order(&m);
+                clear(&m);
+            }
+}
+
 static void test_limit_by(void **state)
 {
     (void)state;
@@ -262,10 +289,11 @@ static void test_limit_by_many(void **state)
 {
     (void)state;
     uint16_t columns[] = {0, 1, 2};
-    for (unsigned spread = 7; spread < 1u << 20; spread *= 100000) {
+    for (unsigned kind = 0; kind < 3; kind++) {
         made m;
-        bool few_groups = spread == 7;
-        make(&m, 300000, spread);
+        bool few_groups = kind < 2;
+        no_nulls = kind == 0;
+        make(&m, 300000, few_groups ? 7 : 700000);
         m.query.limit_by = columns;
         m.query.limit_after = UINT64_MAX;
         m.query.limit_each = 2;
@@ -553,11 +581,11 @@ int main(void)
 #ifndef HAC_SANITIZED
         cmocka_unit_test(test_memory_of_few), /* first, before other tests leave memory behind */
 #endif
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_limit_by),
-        cmocka_unit_test(test_limit_by_many), cmocka_unit_test(test_text),
-        cmocka_unit_test(test_table),         cmocka_unit_test(test_plain_columns),
-        cmocka_unit_test(test_hostile),       cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_long_strings),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_order_wide),
+        cmocka_unit_test(test_limit_by),      cmocka_unit_test(test_limit_by_many),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_table),
+        cmocka_unit_test(test_plain_columns), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_pool),          cmocka_unit_test(test_long_strings),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

@@ -10,31 +10,37 @@
 #include "limit_by.h"
 #include "row_keys.h"
 
-#define EACH_MAX   8            /* a group's keys are in an array that is sorted by insertion */
-#define RANGES_MAX 8            /* a range must see several rows of most groups */
-#define RANGE_MIN  131072u      /* rows */
-#define FEW        65536u       /* keys, or rows that are left, that are always few enough */
-#define PROBES_MAX 64           /* slots that are tried */
-#define SLOTS_MIN  1024u        /* a power of two */
-#define NO_GROUP   (UINT32_MAX) /* also a limit of their number */
-#define AHEAD      8            /* rows whose slots are fetched in advance */
+#define EACH_MAX   8       /* a group's keys are in an array that is sorted by insertion */
+#define RANGES_MAX 8       /* a range must see several rows of most groups */
+#define RANGE_MIN  131072u /* rows */
+#define FEW        65536u  /* keys, or rows that are left, that are always few enough */
+#define PROBES_MAX 64      /* slots that are tried */
+#define SLOTS_MIN  1024u   /* a power of two */
+#define GROUPS_MAX UINT32_MAX
+#define AHEAD      16 /* rows whose slots are fetched in advance */
 
 typedef unsigned __int128 sort_key;
+
+/* Where rows find their group. */
+typedef struct group_slot {
+    uint64_t hash;
+    uint64_t last;  /* with keys: the upper word of the group's last one; rows above it are not left */
+    uint32_t group; /* + 1; 0: free */
+} group_slot;
 
 /* The groups of rows that were seen. */
 typedef struct groups {
     const hac_query *query;
     const hac_rows_reader *rows;
     bool single; /* the hash of a row that is not null says all of its one column */
-    uint64_t *hashes;
-    uint32_t *slots; /* group + 1; 0: free */
+    group_slot *slots;
     uint64_t n_slots;
-    uint64_t *first; /* for each group, the place of a row */
+    group_slot null_slot; /* with `single` */
+    uint64_t *first;      /* for each group, the place of a row */
     uint32_t *count;
     /* limit_each of each group, ascending; while there are fewer, the largest key there is. NULL: not kept */
     sort_key *keys;
     uint32_t n, capacity;
-    uint32_t null_group; /* with `single` */
 } groups;
 
 /* The rows of a range that may be left. */
@@ -65,42 +71,70 @@ static uint64_t mix(uint64_t h) /* a permutation of all words */
     return h ^ h >> 32;
 }
 
-static uint64_t hash_value(const hac_rows_reader *rows, size_t column, uint64_t at, bool *ret_null)
+/* Of a value in the form of hac_rows_value; a string's depends on all its bytes. */
+static inline uint64_t hash_value(hac_repr repr, const uint64_t words[2])
 {
-    uint64_t words[2];
-    hac_repr repr = (hac_repr)rows->repr[column];
-    *ret_null = hac_rows_value(rows, at / HAC_BATCH_ROWS, (uint32_t)(at % HAC_BATCH_ROWS), column, words) !=
-                HAC_ROW_OK;
-    if (*ret_null)
-        return 0;
     if (repr == HAC_REPR_STRING)
         return XXH3_64bits((const void *)(uintptr_t)words[0], words[1]);
     uint64_t word = hac_row_order_word(repr, words);
     return repr == HAC_REPR_I128 ? mix(word) ^ words[0] : word;
 }
 
+/* The hashes of a row's columns so far, and whether its last column is null. */
+static inline void add_hash(uint64_t *hash, bool *null, bool first, uint64_t value, bool value_null)
+{
+    uint64_t before = first ? 0 : mix(*hash + *null);
+    *hash = before ^ (value_null ? 0 : value);
+    *null = value_null;
+}
+
 static uint64_t hash_row(const groups *g, uint64_t at, bool *ret_null)
 {
-    uint64_t h = hash_value(g->rows, g->query->limit_by[0], at, ret_null);
-    for (size_t i = 1; i < g->query->n_limit_by; i++) {
-        bool null;
-        uint64_t next = hash_value(g->rows, g->query->limit_by[i], at, &null);
-        h = mix(h + *ret_null) ^ next;
-        *ret_null = null;
+    uint64_t hash = 0, words[2];
+    for (size_t i = 0; i < g->query->n_limit_by; i++) {
+        uint16_t column = g->query->limit_by[i];
+        bool null = hac_rows_value(g->rows, at / HAC_BATCH_ROWS, (uint32_t)(at % HAC_BATCH_ROWS), column,
+                                   words) != HAC_ROW_OK;
+        uint64_t value = null ? 0 : hash_value((hac_repr)g->rows->repr[column], words);
+        add_hash(&hash, ret_null, i == 0, value, null);
     }
-    return mix(h);
+    return mix(hash);
+}
+
+/* The same for all rows of a block. */
+static void hash_rows(const groups *g, size_t block, uint64_t *hashes, bool *nulls)
+{
+    const hac_rows_place *place = &g->rows->blocks[block];
+    for (size_t i = 0; i < g->query->n_limit_by; i++) {
+        uint16_t c = g->query->limit_by[i];
+        const hac_rows_column_place *column = &place->columns[c];
+        hac_repr repr = (hac_repr)g->rows->repr[c];
+        bool integers = (repr == HAC_REPR_I64 || repr == HAC_REPR_U64) && column->states == 0;
+        const uint8_t *from = place->region + column->values;
+        uint64_t words[2], sign = repr == HAC_REPR_I64 ? UINT64_C(1) << 63 : 0;
+        for (uint32_t row = 0; integers && row < place->rows; row++) {
+            memcpy(words, from + row * sizeof *words, sizeof *words);
+            add_hash(&hashes[row], &nulls[row], i == 0, words[0] ^ sign, false);
+        }
+        for (uint32_t row = 0; !integers && row < place->rows; row++) {
+            bool null = hac_rows_value(g->rows, block, row, c, words) != HAC_ROW_OK;
+            uint64_t value = null ? 0 : hash_value(repr, words);
+            add_hash(&hashes[row], &nulls[row], i == 0, value, null);
+        }
+    }
+    for (uint32_t row = 0; row < place->rows; row++)
+        hashes[row] = mix(hashes[row]);
 }
 
 static void groups_init(const hac_query *query, const hac_rows_reader *rows, groups *ret)
 {
     hac_repr repr = (hac_repr)rows->repr[query->limit_by[0]];
-    *ret = (groups){.query = query, .rows = rows, .null_group = NO_GROUP};
+    *ret = (groups){.query = query, .rows = rows};
     ret->single = query->n_limit_by == 1 && repr != HAC_REPR_STRING && repr != HAC_REPR_I128;
 }
 
 static void groups_clear(groups *g)
 {
-    free(g->hashes);
     free(g->slots);
     free(g->first);
     free(g->count);
@@ -110,25 +144,18 @@ static void groups_clear(groups *g)
 static bool grow_slots(groups *g)
 {
     uint64_t n = g->n_slots == 0 ? SLOTS_MIN : 2 * g->n_slots;
-    uint64_t *hashes = malloc(n * sizeof *hashes);
-    uint32_t *slots = calloc(n, sizeof *slots);
-    for (uint64_t i = 0; hashes != NULL && slots != NULL && i < g->n_slots; i++) {
-        if (g->slots[i] == 0)
+    group_slot *slots = calloc(n, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    for (uint64_t i = 0; i < g->n_slots; i++) {
+        if (g->slots[i].group == 0)
             continue;
-        uint64_t at = g->hashes[i] & (n - 1);
-        while (slots[at] != 0)
+        uint64_t at = g->slots[i].hash & (n - 1);
+        while (slots[at].group != 0)
             at = (at + 1) & (n - 1);
         slots[at] = g->slots[i];
-        hashes[at] = g->hashes[i];
     }
-    if (hashes == NULL || slots == NULL) {
-        free(hashes);
-        free(slots);
-        return false;
-    }
-    free(g->hashes);
     free(g->slots);
-    g->hashes = hashes;
     g->slots = slots;
     g->n_slots = n;
     return true;
@@ -150,44 +177,47 @@ static bool grow_groups(groups *g, bool with_keys)
     return g->capacity == capacity;
 }
 
-static uint32_t add_group(groups *g, uint64_t at)
+static void add_group(groups *g, group_slot *slot, uint64_t hash, uint64_t at)
 {
     uint64_t each = g->query->limit_each;
     if (g->keys != NULL)
         memset(g->keys + g->n * each, UINT8_MAX, each * sizeof *g->keys);
     g->first[g->n] = at;
     g->count[g->n] = 0;
-    return g->n++;
+    *slot = (group_slot){.hash = hash, .last = UINT64_MAX, .group = ++g->n};
 }
 
-/* The group of a row, with room for one more; NO_GROUP: hashes collide too often. */
-static uint32_t find_group(groups *g, uint64_t hash, bool null, uint64_t at)
+/* The slot of a row's group, with room for one more group; NULL: hashes collide too often. */
+static group_slot *find_slot(groups *g, uint64_t hash, bool null, uint64_t at)
 {
     if (g->single && null) {
-        if (g->null_group == NO_GROUP)
-            g->null_group = add_group(g, at);
-        return g->null_group;
+        if (g->null_slot.group == 0)
+            add_group(g, &g->null_slot, hash, at);
+        return &g->null_slot;
     }
-    uint64_t mask = g->n_slots - 1, slot = hash & mask;
-    for (unsigned probes = 0; probes < PROBES_MAX; probes++, slot = (slot + 1) & mask) {
-        uint32_t group = g->slots[slot] - 1;
-        if (g->slots[slot] == 0) {
-            g->hashes[slot] = hash;
-            g->slots[slot] = g->n + 1;
-            return add_group(g, at);
+    uint64_t mask = g->n_slots - 1, i = hash & mask;
+    for (unsigned probes = 0; probes < PROBES_MAX; probes++, i = (i + 1) & mask) {
+        group_slot *slot = &g->slots[i];
+        if (slot->group == 0) {
+            add_group(g, slot, hash, at);
+            return slot;
         }
-        if (g->hashes[slot] == hash &&
-            (g->single || hac_limit_by_alike(g->query, g->rows, g->first[group], at)))
-            return group;
+        if (slot->hash == hash &&
+            (g->single || hac_limit_by_alike(g->query, g->rows, g->first[slot->group - 1], at)))
+            return slot;
     }
-    return NO_GROUP;
+    return NULL;
 }
 
-/* Makes room for one more group. */
-static bool reserve(groups *g, bool with_keys)
+/* Makes room for `more` groups. */
+static bool reserve(groups *g, uint32_t more, bool with_keys)
 {
-    return (g->n < g->capacity || grow_groups(g, with_keys)) &&
-           (2 * (uint64_t)g->n < g->n_slots || grow_slots(g));
+    bool good = true;
+    while (good && g->n + UINT64_C(1) * more > g->capacity)
+        good = grow_groups(g, with_keys);
+    while (good && 2 * ((uint64_t)g->n + more) > g->n_slots)
+        good = grow_slots(g);
+    return good;
 }
 
 /* ---- rows of a range ----------------------------------------------------------------------------------- */
@@ -251,48 +281,60 @@ static bool reserve_left(limit_range *r)
     return true;
 }
 
-/* As reserve_left. Keys are fetched for the caller. */
-static bool find_groups(limit_range *r, const uint64_t *hashes, const bool *nulls,
-                        const hac_row_entry *entries, uint32_t rows, uint32_t *ret)
+/* A row that may be left, by what its slot says. */
+typedef struct candidate {
+    group_slot *slot;
+    const hac_row_entry *entry;
+} candidate;
+
+/* Finds the groups of a block's rows, for which there is room, and lists rows that may be left. False: too
+ * many rows or groups. */
+static bool find_candidates(limit_range *r, const hac_row_entry *entries, const uint64_t *hashes,
+                            const bool *nulls, uint32_t rows, candidate *ret, size_t *ret_n)
 {
     groups *g = &r->g;
-    uint64_t each = g->query->limit_each;
+    const group_slot *slots = g->slots;
+    uint64_t mask = g->n_slots - 1, each = g->query->limit_each;
+    size_t n = 0;
     for (uint32_t i = 0; i < rows; i++) {
-        if (!reserve(g, true))
+        if (i + AHEAD < rows)
+            __builtin_prefetch(&slots[hashes[i + AHEAD] & mask]);
+        group_slot *slot = find_slot(g, hashes[i], nulls[i], entries[i].at);
+        if (slot == NULL)
             return false;
-        if (i + AHEAD < rows) {
-            uint64_t slot = hashes[i + AHEAD] & (g->n_slots - 1);
-            __builtin_prefetch(&g->slots[slot]);
-            __builtin_prefetch(&g->hashes[slot]);
-        }
-        ret[i] = find_group(g, hashes[i], nulls[i], entries[i].at);
-        r->given_up = ret[i] == NO_GROUP || g->n * each > left_max(r);
-        if (r->given_up)
-            return false;
-        __builtin_prefetch(&g->keys[(ret[i] + UINT64_C(1)) * each - 1]);
+        ret[n] = (candidate){slot, &entries[i]};
+        if (entries[i].high > slot->last)
+            continue;
+        __builtin_prefetch(&g->keys[slot->group * each - 1], 1);
+        n++;
     }
-    return true;
+    *ret_n = n;
+    return g->n * each <= left_max(r);
 }
 
 /* As reserve_left. */
 static bool read_block(const few *f, limit_range *r, size_t block)
 {
     hac_row_entry entries[HAC_BATCH_ROWS];
-    uint64_t hashes[HAC_BATCH_ROWS];
-    uint32_t of[HAC_BATCH_ROWS];
+    candidate found[HAC_BATCH_ROWS];
+    uint64_t hashes[HAC_BATCH_ROWS], each = f->query->limit_each;
     bool nulls[HAC_BATCH_ROWS];
     uint32_t rows = f->rows->blocks[block].rows;
+    size_t n = 0;
     hac_row_keys_of_block(&f->keys, block, entries);
-    for (uint32_t i = 0; i < rows; i++)
-        hashes[i] = hash_row(&r->g, entries[i].at, &nulls[i]);
-    if (!find_groups(r, hashes, nulls, entries, rows, of))
+    hash_rows(&r->g, block, hashes, nulls);
+    if (!reserve(&r->g, rows, true))
         return false;
-    for (uint32_t i = 0; i < rows; i++) {
-        r->left[r->n] = entries[i];
-        r->group[r->n] = of[i];
-        r->n += take_key(&r->g, of[i], key_of(&entries[i]), f->keys.complete);
+    r->given_up = !find_candidates(r, entries, hashes, nulls, rows, found, &n);
+    for (size_t i = 0; i < n && !r->given_up; i++) {
+        uint32_t group = found[i].slot->group - 1;
+        if (!take_key(&r->g, group, key_of(found[i].entry), f->keys.complete))
+            continue;
+        found[i].slot->last = (uint64_t)(r->g.keys[(group + UINT64_C(1)) * each - 1] >> 64);
+        r->left[r->n] = *found[i].entry;
+        r->group[r->n++] = group;
     }
-    return true;
+    return !r->given_up;
 }
 
 static hac_status read_range(void *context, uint64_t item, unsigned worker, hac_error *err)
@@ -338,12 +380,12 @@ static hac_status pick(const few *f, const hac_row_entry *left, uint64_t n, uint
     bool good = true, collide = false;
     groups_init(f->query, f->rows, &g);
     for (uint64_t i = 0; i < n && good && !collide; i++) {
-        bool null;
+        bool null = false;
         uint64_t hash = hash_row(&g, left[i].at, &null);
-        good = reserve(&g, false);
-        uint32_t group = good ? find_group(&g, hash, null, left[i].at) : 0;
-        collide = group == NO_GROUP;
-        if (good && !collide && g.count[group]++ < f->query->limit_each)
+        good = reserve(&g, 1, false);
+        const group_slot *slot = good ? find_slot(&g, hash, null, left[i].at) : NULL;
+        collide = good && slot == NULL;
+        if (slot != NULL && g.count[slot->group - 1]++ < f->query->limit_each)
             order[kept++] = left[i].at;
     }
     groups_clear(&g);
@@ -358,7 +400,7 @@ static hac_status sort_and_pick(const few *f, uint64_t *order, uint64_t *ret_n, 
     uint64_t n = 0;
     for (size_t i = 0; i < f->n_ranges; i++)
         n += f->ranges[i].n;
-    hac_autofree hac_row_entry *left = malloc((2 * n + 1) * sizeof *left);
+    hac_autofree hac_row_entry *left = malloc((n + HAC_ROW_SORT_SPACE(n)) * sizeof *left);
     if (left == NULL)
         return hac_fail_no_memory(err);
     n = 0;
@@ -367,15 +409,14 @@ static hac_status sort_and_pick(const few *f, uint64_t *order, uint64_t *ret_n, 
             memcpy(left + n, f->ranges[i].left, f->ranges[i].n * sizeof *left);
         n += f->ranges[i].n;
     }
-    hac_row_sort(&f->keys, left, n, left + n);
-    return pick(f, left, n, order, ret_n, ret_done, err);
+    return pick(f, hac_row_sort(&f->keys, left, n, left + n), n, order, ret_n, ret_done, err);
 }
 
 hac_status hac_limit_by_few(const hac_query *query, const hac_rows_reader *rows, uint64_t *order,
                             uint64_t *ret_n, bool *ret_done, hac_error *err)
 {
     *ret_done = false;
-    if (query->limit_each == 0 || query->limit_each > EACH_MAX || rows->rows >= NO_GROUP ||
+    if (query->limit_each == 0 || query->limit_each > EACH_MAX || rows->rows >= GROUPS_MAX ||
         query->limit < rows->rows)
         return HAC_OK;
     few *f = calloc(1, sizeof *f);

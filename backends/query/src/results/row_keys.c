@@ -76,13 +76,15 @@ static uint64_t float_word(double value)
     return (uint64_t)hac_order_f64(value + 0.0) ^ SIGN; /* -0.0 equals 0.0 */
 }
 
-/* A value of up to 64 bits as a word of its order, in the lowest item->bits bits. */
-static inline uint64_t value_word(const hac_key_item *item, const uint8_t *at)
+/* A value of up to 64 bits, of the item's representation, as a word of its order, in the lowest item->bits
+ * bits. */
+static inline __attribute__((always_inline)) uint64_t value_word(const hac_key_item *item, hac_repr repr,
+                                                                 const uint8_t *at)
 {
     uint64_t word;
     double f64;
     float f32;
-    switch (item->repr) {
+    switch (repr) {
     case HAC_REPR_BOOL:
         return *at != 0;
     case HAC_REPR_F32:
@@ -162,27 +164,54 @@ static void add_wide(const hac_row_keys *keys, const hac_key_item *item, size_t 
     }
 }
 
-static void add_words(const hac_row_keys *keys, const hac_key_item *item, size_t block, const bool *ended,
-                      hac_row_entry *ret)
+static inline __attribute__((always_inline)) void add_words_of(const hac_row_keys *keys,
+                                                               const hac_key_item *item, hac_repr repr,
+                                                               size_t block, const bool *ended,
+                                                               hac_row_entry *ret)
 {
     const hac_rows_place *place = &keys->rows->blocks[block];
     const hac_rows_column_place *column = &place->columns[item->column];
     const uint8_t *values = place->region + column->values;
     const uint8_t *states = column->states != 0 ? place->region + column->states : NULL;
-    size_t size = hac_repr_size((hac_repr)item->repr);
+    const unsigned shift = 64u - item->bits, position = item->position;
+    const uint64_t inverted = item->descending ? UINT64_MAX << shift : 0;
+    size_t size = hac_repr_size(repr);
     for (uint32_t i = 0; i < place->rows; i++) {
-        if (ended[i])
+        if (ended != NULL && ended[i])
             continue;
+        uint64_t word = value_word(item, repr, values + i * size) << shift ^ inverted;
         bool null = states != NULL && states[i] != HAC_ROW_OK;
-        add_bits(&ret[i],
-                 null ? (key_bits)1 << (KEY_BITS - 1) : below_null(item, value_word(item, values + i * size)),
-                 item->position);
+        add_bits(&ret[i], null ? (key_bits)1 << (KEY_BITS - 1) : (key_bits)word << (KEY_BITS - 1 - 64),
+                 position);
+    }
+}
+
+/* `ended` is NULL if no key has ended. */
+static void add_words(const hac_row_keys *keys, const hac_key_item *item, size_t block, const bool *ended,
+                      hac_row_entry *ret)
+{
+    switch (item->repr) {
+    case HAC_REPR_BOOL:
+        add_words_of(keys, item, HAC_REPR_BOOL, block, ended, ret);
+        break;
+    case HAC_REPR_F32:
+        add_words_of(keys, item, HAC_REPR_F32, block, ended, ret);
+        break;
+    case HAC_REPR_F64:
+        add_words_of(keys, item, HAC_REPR_F64, block, ended, ret);
+        break;
+    case HAC_REPR_U64:
+        add_words_of(keys, item, HAC_REPR_U64, block, ended, ret);
+        break;
+    default:
+        add_words_of(keys, item, HAC_REPR_I64, block, ended, ret);
+        break;
     }
 }
 
 void hac_row_keys_of_block(const hac_row_keys *keys, size_t block, hac_row_entry *ret)
 {
-    bool ended[HAC_BATCH_ROWS] = {false};
+    bool ended[HAC_BATCH_ROWS] = {false}, texts = false;
     for (uint32_t i = 0; i < keys->rows->blocks[block].rows; i++)
         ret[i] = (hac_row_entry){.at = block * HAC_BATCH_ROWS + i};
     for (size_t i = 0; i < keys->n_items; i++) {
@@ -192,7 +221,8 @@ void hac_row_keys_of_block(const hac_row_keys *keys, size_t block, hac_row_entry
         else if (item->repr == HAC_REPR_I128)
             add_wide(keys, item, block, ended, ret);
         else
-            add_words(keys, item, block, ended, ret);
+            add_words(keys, item, block, texts ? ended : NULL, ret);
+        texts |= item->repr == HAC_REPR_STRING;
     }
 }
 
@@ -213,7 +243,7 @@ static uint64_t first_word(const hac_key_item *item, const hac_column *column, s
         memcpy(words, at, sizeof words);
         return (uint64_t)(below_null(item, (key_bits)(words[1] ^ SIGN) << 64 | words[0]) >> 64);
     }
-    return (uint64_t)(below_null(item, value_word(item, at)) >> 64);
+    return (uint64_t)(below_null(item, value_word(item, (hac_repr)item->repr, at)) >> 64);
 }
 
 size_t hac_row_keys_before(const hac_row_keys *keys, const hac_column *column, size_t rows,

@@ -54,7 +54,9 @@ static void keep_smallest(const hac_row_keys *keys, size_t block, uint64_t keep,
         if (*n < keep) {
             kept[(*n)++] = next[i];
             if (*n == keep) {
-                hac_row_sort(keys, kept, *n, space);
+                const hac_row_entry *sorted = hac_row_sort(keys, kept, *n, space);
+                if (sorted != kept)
+                    memcpy(kept, sorted, *n * sizeof *kept);
                 reverse(kept, *n);
             }
         } else if (keep > 0 && hac_row_compare(keys, &next[i], &kept[0]) < 0) {
@@ -73,7 +75,7 @@ hac_status hac_row_run_make(const hac_row_keys *keys, size_t first_block, size_t
     bool all = rows <= keep;
     uint64_t capacity = all ? rows : keep;
     hac_autofree hac_row_entry *entries = malloc((capacity + 1) * sizeof *entries);
-    hac_autofree hac_row_entry *space = malloc((capacity + 1) * sizeof *space);
+    hac_autofree hac_row_entry *space = malloc(HAC_ROW_SORT_SPACE(capacity) * sizeof *space);
     if (entries == NULL || space == NULL)
         return hac_fail_no_memory(err);
     for (size_t b = first_block; b < first_block + n_blocks; b++) {
@@ -84,12 +86,14 @@ hac_status hac_row_run_make(const hac_row_keys *keys, size_t first_block, size_t
         hac_row_keys_of_block(keys, b, entries + n);
         n += keys->rows->blocks[b].rows;
     }
-    if (all)
-        hac_row_sort(keys, entries, n, space);
-    else
+    *ret_n = n;
+    if (all && hac_row_sort(keys, entries, n, space) == space) {
+        *ret = hac_steal_ptr(space);
+        return HAC_OK;
+    }
+    if (!all)
         sort_heap(keys, entries, n);
     *ret = hac_steal_ptr(entries);
-    *ret_n = n;
     return HAC_OK;
 }
 
@@ -178,16 +182,16 @@ hac_status hac_row_runs_order(const hac_row_runs *runs, uint64_t first, uint64_t
         to[r] = to[r] > from[r] ? to[r] : from[r];
         n += to[r] - from[r];
     }
-    hac_autofree hac_row_entry *entries = malloc((2 * n + 1) * sizeof *entries);
+    hac_autofree hac_row_entry *entries = malloc((n + HAC_ROW_SORT_SPACE(n)) * sizeof *entries);
     hac_autofree uint64_t *order = malloc((n + 1) * sizeof *order);
     if (entries == NULL || order == NULL)
         return hac_fail_no_memory(err);
     for (size_t r = 0; r < runs->n; r++)
         for (uint64_t i = from[r]; i < to[r]; i++)
             entries[k++] = entry_of(runs, &runs->runs[r], i);
-    hac_row_sort(runs->keys, entries, n, entries + n);
+    const hac_row_entry *sorted = hac_row_sort(runs->keys, entries, n, entries + n);
     for (uint64_t i = 0; i < n; i++)
-        order[i] = entries[i].at;
+        order[i] = sorted[i].at;
     *ret = hac_steal_ptr(order);
     *ret_n = n;
     return HAC_OK;
