@@ -187,7 +187,7 @@ class Detect(SharedMachineTest):
                              ("a,b\n1,x;y\n2,z;w\n", ["a", "b"]), ("t,u\nNA,1\n2,NA\n", ["t", "u"]), ("when,x\n2020-01-01 00:00:00,1\n2020-01-02 00:00:00,2\n", ["when", "x"]),
                              ("id\n1\n2\n", ["id"]), ("a,b\n,\n,\n", ["a", "b"])):
             got, note = self.everywhere(text, "--select", "*")
-            self.assertEqual((got[0], note), (wanted, ""), text)
+            self.assertEqual((got[0], "look like" in note), (wanted, False), text)
 
     def test_no_header(self):
         for text, rows in (("1,2\n3,4\n", 2), ("7\n", 1), ("x,1,2020-01-01\ny,2,2020-01-02\n", 2), ("true,a\nfalse,b\n", 2),

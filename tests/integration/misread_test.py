@@ -462,12 +462,15 @@ class FilesOfJson(SharedMachineTest):
         self.check('{"a":{"x":1}}\n', '{"a":{"y":2}}\n', '{"a":null}\n', '{"a":{"x":3,"z":{"k":"t"}}}\n')
         self.check('{}\n', '{"a":"x"}\n')
         self.check('{"a":null,"b":null}\n', '{"b":[1]}\n{"a":{"x":1.5}}\n')
-        self.check('{"a":1,"b":"2020-01-01"}\n', '{"c":true,"b":"t"}\n', '{"a":2.5}\n')
+        self.check('{"a":1,"b":"2020-01-01"}\n', '{"c":true,"b":"t"}\n', '{"a":2.5}\n', note="b is text because of values such as 't', but others are dates")
+        self.check('{"a":{}}\n{"a":null}\n', '{"a":{"b":1}}\n')
+        self.check('{"a":{"b":1}}\n', '{"c":1,"a":{}}\n')
 
     def test_other_kinds(self):
         """One file with the lines of all gives the same."""
         for lines in (['{"a":{"x":1}}', '{"a":5}'], ['{"a":5}', '{"a":{"x":1}}'], ['{"a":[1]}', '{"a":"t"}'], ['{"a":{"x":1}}', '{"a":[1]}'],
-                      ['{"a":[1]}', '{"a":null}', '{"a":7,"b":{"c":1}}', '{"b":{"c":"t"}}'], ['{"a.b":1}', '{"a":2}']):
+                      ['{"a":[1]}', '{"a":null}', '{"a":7,"b":{"c":1}}', '{"b":{"c":"t"}}'], ['{"a.b":1}', '{"a":2}'],
+                      ['{"a":{}}', '{"a":5}'], ['{"a":5}', '{"a":{}}'], ['{"a":{}}', '{"a":null}'], ['{"a":{}}', '{"a":{}}', '{"a":{"b":{"c":1}}}']):
             for i, line in enumerate(lines):
                 Path(self.m.path(f"k{i}.jsonl")).write_text(line + "\n")
             Path(self.m.path("one.jsonl")).write_text("\n".join(lines) + "\n")
@@ -968,7 +971,54 @@ class Forms(SharedMachineTest):
             Path(self.m.path(f"t{i}.csv")).write_text(text)
         self.assertEqual(self.m.good("-q", "query", "t1.csv", "t0.csv", "--select", "sum(n) as s"), b"s\n19.5\n")
         self.assertEqual(self.m.good("-q", "query", "t0.csv", "t1.csv", "--select", "sum(n) as s"), b"s\n19.5\n")
-        self.m.bad(1, "query", "t1.csv", "t2.csv", "--select", "sum(n)", says="t2.csv: line 2, column n: '0.5' is not a number")
+        for i, text in enumerate(["m;n;d\n1;7,5;12/31/2024\n", "n\n1.234\n", "n\n1,234,567.5\n", "n\n1 234,5\n"]):
+            Path(self.m.path(f"u{i}.csv")).write_text(text)
+        for files, column, one, other in (("t1 t2", "n", "--decimal comma reads it in t1.csv", "--decimal point in t2.csv"),
+                                          ("t2 t1", "n", "--decimal point reads it in t2.csv", "--decimal comma in t1.csv"),
+                                          ("t0 t2 t1", "n", "--decimal point reads it in t2.csv", "--decimal comma in t1.csv"),
+                                          ("t1 u0", "d", "--dates dmy reads it in t1.csv", "--dates mdy in u0.csv"),
+                                          ("u0 t0 t1", "d", "--dates mdy reads it in u0.csv", "--dates dmy in t1.csv"),
+                                          ("u2 u3", "n", "--decimal point reads it in u2.csv", "--decimal comma in u3.csv")):
+            names = [f"{name}.csv" for name in files.split()]
+            message = self.m.bad(1, "query", *names, "--delimiter", ";", "--select", f"max({column})", says=f"column '{column}': {one}, and {other}")
+            self.assertIn("query such files one after the other", message)
+            self.assertEqual(self.m.run("query", *names, "--delimiter", ";", "--select", "count() as n").out, f"n\n{len(names)}\n".encode())
+            self.assertEqual(self.m.run("query", *names, "--delimiter", ";", "--schema", f"{column}:string", "--select", f"count({column}) as n").code, 0)
+        self.assertEqual(self.m.good("-q", "query", "t1.csv", "u1.csv", "--delimiter", ";", "--select", "sum(n) as s"), b"s\n1246.5\n")  # as in one file
+
+    def test_order_of_values(self):
+        """The type of a column is that of its values in any order, in one file and in several."""
+        for values in (["2024-01-05", "31.12.2024", "01.02.2024"], ["2024-01-05 10:00", "12/31/2024", "2024/1/6"], ["1", "2.5", "9007199254740993"], ["1", "NA", "3"],
+                       ["7", "1,5", "1.234"], ["true", "1", ""], ["2024-02-30", "2024-01-01", "5"], ["9223372036854775808", "1", "2"], ["1.50", "2", "2.25"]):
+            found = {}
+            for order in itertools.permutations(values):
+                for name, text in (("t.csv", "k;v\n" + "".join(f"1;{v}\n" for v in order)), *((f"v{i}.csv", f"k;v\n1;{v}\n") for i, v in enumerate(order))):
+                    Path(self.m.path(name)).write_text(text)
+                for names in (["t.csv"], [f"v{i}.csv" for i in range(len(order))]):
+                    got = self.m.run("query", *names, "--delimiter", ";", "--select", "v, typeof(v) as t", "--order-by", "v, t")
+                    self.assertEqual(got.code, 0, got)
+                    found.setdefault(got.out, (order, names))
+            self.assertEqual(len(found), 1, found)
+
+    def test_text_among_numbers(self):
+        """What makes a column of numbers text is said wherever the column is used, and nowhere else."""
+        text = "id,n,code\n1,10,007\n2,NA,12\n3,9,13\n"
+        Path(self.m.path("t.csv")).write_text(text)
+        Path(self.m.path("t.csv.gz")).write_bytes(gzip.compress(text.encode()))
+        note = "n is text because of values such as 'NA', but others are numbers; say --null 'NA' if that is null, or --schema if it is text"
+        for words, data in ((["query", "t.csv", "--select", "max(n)"], None), (["splice", "t.csv.gz", "--select", "max(n)"], None), (["mapreduce", "t.csv", "--select", "*", "--order-by", "n"], None),
+                            (["query", "-", "--parse", "csv", "--select", "max(n)"], text.encode()), (["sort", "t.csv", "--key", "n"], None),
+                            (["parquet", "convert", "t.csv", "t.parquet"], None)):
+            got = self.m.run(*words, data=data)
+            self.assertEqual((got.code, note in got.err, "code is" in got.err), (0, True, False), (words, got))
+        for words in (["query", "t.csv", "--select", "max(id), max(code)"], ["sort", "t.csv", "--key", "id"], ["query", "t.csv", "--schema", "n:string", "--select", "max(n)"]):
+            self.assertEqual(self.m.run(*words).err, "", words)
+        self.assertEqual(self.m.good("query", "t.csv", "--null", "NA", "--select", "max(n) as n"), b"n\n10\n")
+        Path(self.m.path("t.jsonl")).write_text('{"n":1}\n{"n":2}\n{"n":"n/a"}\n')
+        self.assertIn("n is text because of values such as 'n/a', but others are numbers; say --schema if it is text", self.m.run("query", "t.jsonl", "--select", "max(n)").err)
+        Path(self.m.path("t.csv")).write_text("n\n1.234.567\n")
+        self.assertIn("n: text that may be numbers; say --decimal comma if it is", self.m.run("query", "t.csv", "--select", "max(n)").err)
+        self.assertEqual(self.m.good("-q", "query", "t.csv", "--decimal", "comma", "--select", "max(n) as n"), b"n\n1234567\n")
 
     def test_commas_as_delimiters(self):
         """A decimal comma is not taken for the delimiter of fields."""

@@ -148,7 +148,10 @@ static void test_forms(void **state)
     check_forms(';', none, "a;b\n1\u202f012,5;x\n", "a:f64,b:string 2/4/0");
     check_forms(';', none, "a;b\n1'012.5;1'234\n", "a:f64,b:i64 0/5/0");
     check_forms(';', none, "a;b\n1.012,5;192.168.100.200\n", "a:f64,b:string 2/3/0");
-    check_forms(';', none, "a;b\n1.234.567;555 123 456\n", "a:string,b:string 0/0/0");
+    check_forms(';', none, "a;b\n1.234.567;555 123 456\n", "a:string,b:string a?2 b?6 0/0/0");
+    check_forms(';', comma, "a;b\n1.234;x\n", "a:i64,b:string 2/3/0");
+    check_forms(';', comma, "a;b\n1.234.567;x\n", "a:i64,b:string 2/3/0");
+    check_forms(';', none, "a;b\n1 234;1 2 3\n", "a:string,b:string a?6 0/0/0");
     check_forms(';', none, "a;b\n12,5;0.5\n", "a:string,b:f64 a?2 0/0/0");
     check_forms(';', none, "a;b\n12,5;x\n1.5;y\n", "a:string,b:string 0/0/0");
     check_forms(';', none, "a;b\n12.5;1\nx;2\n", "a:string,b:i64 0/0/0");
@@ -175,7 +178,50 @@ static void test_forms(void **state)
     check_forms(0, none, "a,b\n30.02.2024,31.12.24\n", "a:string,b:string 0/0/0");
     check_forms(0, none, "a,b\n2024/12/31,2024-1-5\n2024-12-31,2024-01-05\n", "a:date,b:date 0/0/0");
     check_forms(0, none, "a,b\n2024.1.5,1.2.3\n", "a:string,b:string 0/0/0");
-    check_forms(0, none, "a,b\n2024-01-05,1\n31.12.2024,2\n", "a:string,b:i64 0/0/0");
+    check_forms(0, none, "a,b\n2024-01-05,1\n31.12.2024,2\n", "a:date,b:i64 0/0/2");
+    check_forms(0, none, "a,b\n31.12.2024,1\n2024-01-05,2\n", "a:date,b:i64 0/0/2");
+    check_forms(0, none, "a,b\n2024-01-05 10:00,1\n12/31/2024,2\n", "a:timestamp,b:i64 0/0/3");
+    check_forms(0, none, "a,b\n2024-01-05,1\n2024/1/6,2\n01/02/2024,3\n", "a:string,b:i64 a?8 0/0/0");
+    check_forms(0, none, "a,b\n2024-01-05,1\nx,2\n31.12.2024,3\n", "a:string,b:i64 0/0/0");
+}
+
+/* The value for which column a is text, and what most of its values are. */
+static void check_odd(hac_input_format format, const char *text, hac_odd_kind among, const char *odd)
+{
+    hac_schema schema = {0};
+    assert_int_equal(infer(format, true, false, text, strlen(text), &schema, NULL), HAC_OK);
+    if (schema.fields[0].odd.among != among || strcmp(schema.fields[0].odd.text, odd) != 0)
+        fail_msg("%s: '%s' among %u", text, schema.fields[0].odd.text, schema.fields[0].odd.among);
+    hac_schema_clear(&schema);
+}
+
+static void test_odd(void **state)
+{
+    (void)state;
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\nNA,x\n3,x\n", HAC_ODD_NUMBERS, "NA");
+    check_odd(HAC_INPUT_CSV, "a,b\nNA,x\n,x\n2,x\n3.5,x\n", HAC_ODD_NUMBERS, "NA");
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\nNA,x\n", HAC_ODD_NUMBERS, "NA"); /* half of them */
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\nNA,x\ny,x\n", HAC_ODD_NONE, "NA");
+    check_odd(HAC_INPUT_CSV, "a,b\nx,x\ny,x\n1,x\n", HAC_ODD_NONE, "x");
+    check_odd(HAC_INPUT_CSV, "a,b\n2024-01-01,x\n2024-02-30,x\n", HAC_ODD_TIMES, "2024-02-30");
+    check_odd(HAC_INPUT_CSV, "a,b\ntrue,x\nfalse,x\n1,x\n", HAC_ODD_BOOLS, "1");
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\ntrue,x\nfalse,x\n", HAC_ODD_BOOLS, "1");
+    check_odd(HAC_INPUT_CSV, "a,b\n13/02/2024,x\n02/13/2024,x\n", HAC_ODD_TIMES, "13/02/2024");
+    check_odd(HAC_INPUT_CSV, "a,b\n9007199254740993,x\n1.5,x\n", HAC_ODD_NUMBERS, "9007199254740993");
+    check_odd(HAC_INPUT_CSV, "a,b\n1.5,x\n9007199254740993,x\n", HAC_ODD_NUMBERS, "9007199254740993");
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\n9007199254740993,x\n", HAC_ODD_NUMBERS, "9007199254740993"); /* i64 */
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\n007,x\n", HAC_ODD_NONE, ""); /* codes are text on purpose */
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\n2,x\n", HAC_ODD_NONE, "");
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\n2,x\n\"one\ntwo \x1b\",x\n", HAC_ODD_NUMBERS, "one two  ");
+    check_odd(HAC_INPUT_CSV, "a,b\n1,x\n2,x\nfour and twenty blackbirds,x\n", HAC_ODD_NUMBERS,
+              "four and twenty blackb");
+    check_odd(HAC_INPUT_JSONL, "{\"a\":1}\n{\"a\":\"2\"}\n{\"a\":3}\n", HAC_ODD_NUMBERS, "2");
+    hac_text text = HAC_TEXT_NONE; /* values far behind are not looked at */
+    hac_text_add(&text, "a,b\nNA,x\n");
+    for (int i = 0; i < 3000; i++)
+        hac_text_add(&text, i < 600 || i >= 1000 ? "7,x\n" : "y,x\n");
+    check_odd(HAC_INPUT_CSV, text.data, HAC_ODD_NUMBERS, "NA");
+    hac_text_clear(&text);
 }
 
 static void test_csv(void **state)
@@ -221,7 +267,7 @@ static void test_jsonl(void **state)
     check(HAC_INPUT_JSONL, false, "{\"\\u0061\":\"\"}\n{\"a\":1}\n", "a:string");
     check(HAC_INPUT_JSONL, false,
           "{\"a\":{\"b\":1,\"c\":{\"d\":\"x\"}}}\n{\"e\":{},\"a\":{\"c\":{\"d\":\"y\",\"f\":0.50}}}\n",
-          "\"a.b\":i64,\"a.c.d\":string,\"a.c.f\":decimal(18,2)");
+          "\"a.b\":i64,\"a.c.d\":string,e:string,\"a.c.f\":decimal(18,2)");
     hac_schema schema = {0};
     static const char arrays[] = "{\"a\":1,\"b\":[1,{\"c\":2}],\"d\":[]}\n{\"d\":[5]}\n";
     assert_int_equal(infer(HAC_INPUT_JSONL, false, false, arrays, sizeof arrays - 1, &schema, NULL), HAC_OK);
@@ -287,9 +333,9 @@ static void test_many_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_others),       cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_csv),     cmocka_unit_test(test_tsv),          cmocka_unit_test(test_jsonl),
-        cmocka_unit_test(test_sample),  cmocka_unit_test(test_many_columns),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_others), cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_odd),     cmocka_unit_test(test_csv),    cmocka_unit_test(test_tsv),
+        cmocka_unit_test(test_jsonl),   cmocka_unit_test(test_sample), cmocka_unit_test(test_many_columns),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

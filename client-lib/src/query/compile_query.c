@@ -21,6 +21,7 @@ HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 
 void hac_source_columns_clear(hac_source_columns *columns)
 {
+    hac_file_forms_free(columns->forms, columns->n_forms);
     hac_schema_clear(&columns->schema);
     free(columns->table.columns);
     *columns = (hac_source_columns){0};
@@ -285,6 +286,33 @@ static void note_unclear(const hac_query *query, const hac_schema *schema, char 
     }
 }
 
+/* Says of columns of text, which mostly have numbers, dates or bools, what keeps them from those types. */
+static void note_odd(const hac_query *query, const hac_query_options *options, const hac_schema *schema,
+                     char *ret, size_t capacity)
+{
+    static const char *const kinds[] = {
+        [HAC_ODD_NUMBERS] = "numbers", [HAC_ODD_BOOLS] = "true or false", [HAC_ODD_TIMES] = "dates or times"};
+    bool null = hac_formats[options->input_format].header;
+    size_t shown = 0;
+    for (size_t i = 0; i < query->columns.n_fields && shown < 3; i++) {
+        const hac_field *read = &query->columns.fields[i];
+        int at = hac_schema_find(schema, read->name, strlen(read->name));
+        const hac_field *found = at >= 0 ? &schema->fields[at] : read;
+        size_t used = strlen(ret), bytes = strlen(read->name) + 2 * strlen(found->odd.text) + 128;
+        bool key = options->sort_rows == 0 || strstr(options->order_by, read->name) != NULL;
+        if (found->type.kind != HAC_KIND_STRING || !read->inferred || found->mixed || found->arrays || !key ||
+            found->odd.among == HAC_ODD_NONE || found->odd.among > HAC_ODD_TIMES || used + bytes > capacity)
+            continue;
+        bool word = null && strchr("+-.0123456789", found->odd.text[0]) == NULL;
+        snprintf(ret + used, capacity - used,
+                 "%s%s is text because of values such as '%s', but others are %s; say %s%s%s--schema if it "
+                 "is text",
+                 used > 0 ? "; " : "", read->name, found->odd.text, kinds[found->odd.among],
+                 word ? "--null '" : "", word ? found->odd.text : "", word ? "' if that is null, or " : "");
+        shown++;
+    }
+}
+
 /* Adds the names of the columns that `*` leaves out. */
 static void note_left_out(const hac_query *query, const hac_schema *schema, char *ret, size_t capacity)
 {
@@ -456,11 +484,13 @@ static void clear_schema(hac_schema *schema)
 /* Fails if the query uses a column that it may not use. */
 static hac_status check_refused(const hac_query *query, const hac_source_columns *columns, hac_error *err)
 {
-    for (size_t i = 0; columns->refused != NULL && i < query->columns.n_fields; i++) {
-        const char *name = query->columns.fields[i].name;
-        int at = hac_schema_find(&columns->schema, name, strlen(name));
-        if (at >= 0 && columns->refused[at] != NULL)
+    for (size_t i = 0; i < query->columns.n_fields; i++) {
+        const hac_field *read = &query->columns.fields[i];
+        int at = hac_schema_find(&columns->schema, read->name, strlen(read->name));
+        if (at >= 0 && columns->refused != NULL && columns->refused[at] != NULL)
             return hac_fail(err, HAC_UNSUPPORTED, "%s", columns->refused[at]);
+        if (at >= 0 && read->inferred && (size_t)at < columns->n_forms && columns->forms[at].refused != NULL)
+            return hac_fail(err, HAC_FAILED, "%s", columns->forms[at].refused);
     }
     return HAC_OK;
 }
@@ -497,6 +527,7 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     note_names(options, &columns->schema, compiled->note, sizeof(compiled->note));
     note_found(query, options, columns, compiled->note, sizeof(compiled->note));
     note_unclear(query, &columns->schema, compiled->note, sizeof(compiled->note));
+    note_odd(query, options, &columns->schema, compiled->note, sizeof(compiled->note));
     note_left_out(query, &columns->schema, compiled->note, sizeof(compiled->note));
     note_assumed(query, columns, options->sort_rows != 0, compiled->assumed, sizeof(compiled->assumed));
     note_json_fields(query, columns, compiled->note, sizeof(compiled->note));

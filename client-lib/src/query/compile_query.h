@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/table.h"
 #include "expr/schema.h"
+#include "file_columns.h"
 #include "jobs/jobs.h"
 #include "json_fields_seen.h"
 #include "proto/messages.h"
@@ -30,7 +31,10 @@ typedef struct hac_source_columns {
     hac_schema schema;    /* owned; without fields if the options' schema or the format defines the columns */
     hac_table table;      /* owned; the columns of a table source, else empty */
     char *const *refused; /* why a query may not use a column of the schema; NULL, or NULL in it: it may */
-    bool detected;        /* input_options is what was found in the first records */
+    hac_file_form
+        *forms; /* owned; of n_forms columns of the schema, of several texts. NULL: there are none */
+    size_t n_forms;
+    bool detected; /* input_options is what was found in the first records */
     hac_input_options input_options;
     bool inferred;       /* the types are guesses from the first records */
     size_t unseen;       /* files that may have more columns, as they were not looked at; 0: none */

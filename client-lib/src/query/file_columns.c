@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file_columns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,9 +11,17 @@
 #include "base/error.h"
 #include "expr/described_nested.h"
 
+void hac_file_forms_free(hac_file_form *forms, size_t n)
+{
+    for (size_t i = 0; forms != NULL && i < n; i++)
+        free(forms[i].refused);
+    free(forms);
+}
+
 void hac_file_columns_clear(hac_file_columns *columns)
 {
     free(columns->columns);
+    hac_file_forms_free(columns->forms, columns->n);
     *columns = (hac_file_columns){0};
 }
 
@@ -88,13 +97,13 @@ static bool is_time(hac_value_type type)
     return type.kind == HAC_KIND_DATE || type.kind == HAC_KIND_TIMESTAMP;
 }
 
-/* The type that the values of both texts would have been found to have. */
-static hac_value_type type_of_texts(hac_value_type a, hac_value_type b)
+/* The type that the values of both texts would have been found to have. `wide`: some integers are no f64. */
+static hac_value_type type_of_texts(hac_value_type a, hac_value_type b, bool wide)
 {
     if (hac_value_type_equal(a, b))
         return a;
     if (is_number(a) && is_number(b))
-        return (hac_value_type){.kind = HAC_KIND_F64};
+        return (hac_value_type){.kind = wide ? HAC_KIND_STRING : HAC_KIND_F64};
     if (is_time(a) && is_time(b))
         return hac_value_type_has_zone(a) || hac_value_type_has_zone(b)
                    ? HAC_TIMESTAMPTZ
@@ -102,17 +111,41 @@ static hac_value_type type_of_texts(hac_value_type a, hac_value_type b)
     return (hac_value_type){.kind = HAC_KIND_STRING};
 }
 
-/* Arrays in one file, and other values in another one. */
-static void widen_json(hac_described_column *c, const hac_described_column *other)
+/* What the values of a column of both texts are: arrays in one file, and other values in another one. */
+static void widen_facts(hac_described_column *c, const hac_described_column *other)
 {
-    bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
-    unsigned a = hac_described_json(c), b = hac_described_json(other), arrays = nulls ? b : a;
-    if ((other->flags & HAC_DESCRIBED_ONLY_NULLS) == 0 && !nulls && ((a ^ b) & HAC_DESCRIBED_ARRAYS) != 0) {
+    bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0,
+         other_nulls = (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
+    const unsigned all = HAC_DESCRIBED_ARRAYS | HAC_DESCRIBED_EMPTY;
+    unsigned a = hac_described_text(c), b = hac_described_text(other);
+    unsigned both = nulls ? b & all : other_nulls ? a & all : a & b & all;
+    if (!other_nulls && !nulls && ((a ^ b) & HAC_DESCRIBED_ARRAYS) != 0)
         c->flags |= HAC_DESCRIBED_MIXED;
-        arrays = 0;
-    }
     if (a != 0 || b != 0)
-        hac_described_json_put(((a | b) & HAC_DESCRIBED_MEMBER) | (arrays & HAC_DESCRIBED_ARRAYS), c);
+        hac_described_text_put(
+            both | ((a | b) & (HAC_DESCRIBED_MEMBER | HAC_DESCRIBED_WIDE | HAC_DESCRIBED_POINT)), c);
+}
+
+static hac_odd_kind odd_kind_of(hac_value_type type)
+{
+    return is_number(type)                ? HAC_ODD_NUMBERS
+           : type.kind == HAC_KIND_BOOL   ? HAC_ODD_BOOLS
+           : type.kind != HAC_KIND_STRING ? HAC_ODD_TIMES
+                                          : HAC_ODD_NONE;
+}
+
+/* A column that is text in one file alone has its odd value from there. */
+static void widen_odd(hac_described_column *c, const hac_described_column *other)
+{
+    hac_odd_value a = hac_described_odd(c), b = hac_described_odd(other);
+    bool c_text = c->kind == HAC_KIND_STRING, other_text = other->kind == HAC_KIND_STRING;
+    hac_odd_kind typed = odd_kind_of(type_of(c_text ? other : c));
+    bool own = c_text && other_text ? a.among != HAC_ODD_NONE || b.among == HAC_ODD_NONE
+                                    : c_text || (!other_text && a.text[0] != '\0');
+    hac_odd_value *odd = own ? &a : &b;
+    if (typed != HAC_ODD_NONE && odd->text[0] != '\0')
+        odd->among = (uint8_t)typed;
+    hac_described_odd_put(odd, c);
 }
 
 static void widen(hac_described_column *c, const hac_described_column *other, bool text)
@@ -120,16 +153,22 @@ static void widen(hac_described_column *c, const hac_described_column *other, bo
     hac_value_type common;
     bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
     c->flags |= other->flags & HAC_DESCRIBED_MIXED;
+    unsigned wide = hac_described_text(c) | hac_described_text(other);
     if (text)
-        widen_json(c, other);
+        widen_facts(c, other);
     if (c->kind == HAC_KIND_NONE || other->kind == HAC_KIND_NONE ||
         (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0)
         return;
     if (nulls) {
         set_type(c, type_of(other));
         hac_described_nested_put(hac_described_nested(other), c);
+        if (text)
+            c->flags |= other->flags & HAC_FORM_FOUND * HAC_DESCRIBED_FORMS;
     } else if (text) {
-        set_type(c, type_of_texts(type_of(c), type_of(other)));
+        hac_value_type type = type_of_texts(type_of(c), type_of(other), (wide & HAC_DESCRIBED_WIDE) != 0);
+        if (type.kind == HAC_KIND_STRING)
+            widen_odd(c, other);
+        set_type(c, type);
         c->flags |= other->flags & HAC_FORM_FOUND * HAC_DESCRIBED_FORMS;
     } else if (hac_value_type_common(type_of(c), type_of(other), &common)) {
         set_type(c, common);
@@ -144,6 +183,80 @@ static int by_name(const void *a, const void *b)
                   (*(const hac_described_column *const *)b)->name);
 }
 
+/* ---- forms of numbers and dates ---- */
+
+/* The options that read the forms. */
+static const char *const form_options[] = {[HAC_SHOWN_POINT] = "--decimal point",
+                                           [HAC_SHOWN_COMMA] = "--decimal comma",
+                                           [HAC_SHOWN_DMY] = "--dates dmy",
+                                           [HAC_SHOWN_MDY] = "--dates mdy"};
+
+static unsigned found_form(const hac_file_columns *columns, unsigned at)
+{
+    return (uint8_t)(columns->schema_bytes >> at);
+}
+
+/* The form in which the numbers or dates of the column can only be written. */
+static hac_shown_form shown_form(const hac_file_columns *columns, const hac_described_column *c)
+{
+    unsigned dates = found_form(columns, HAC_DETECTED_DATES);
+    if ((hac_described_text(c) & HAC_DESCRIBED_POINT) != 0)
+        return HAC_SHOWN_POINT;
+    if ((c->flags & HAC_FORM_FOUND * HAC_DESCRIBED_FORMS) == 0)
+        return HAC_SHOWN_NONE;
+    if (is_number(type_of(c)))
+        return found_form(columns, HAC_DETECTED_DECIMAL) == HAC_DECIMAL_COMMA ? HAC_SHOWN_COMMA
+                                                                              : HAC_SHOWN_NONE;
+    return dates == HAC_DATES_DMY ? HAC_SHOWN_DMY : dates == HAC_DATES_MDY ? HAC_SHOWN_MDY : HAC_SHOWN_NONE;
+}
+
+/* Notes which form column `i` of `first` has, and refuses the column if `other` has another form. */
+static void check_forms(hac_file_columns *first, size_t i, const hac_file_columns *other,
+                        const hac_described_column *found)
+{
+    hac_file_form *form = &first->forms[i];
+    const hac_shown_form own = shown_form(first, &first->columns[i]), shown = shown_form(other, found);
+    if (form->shown == HAC_SHOWN_NONE)
+        *form = (hac_file_form){.shown = own, .file = first->name};
+    if (form->shown == HAC_SHOWN_NONE)
+        *form = (hac_file_form){.shown = shown, .file = other->name};
+    if (shown == HAC_SHOWN_NONE || form->shown == shown || form->refused != NULL)
+        return;
+    if (asprintf(&form->refused,
+                 "column '%s': %s reads it in %s, and %s in %s; query such files one after the other, or say "
+                 "--schema with a string column",
+                 first->columns[i].name, form_options[form->shown], form->file, form_options[shown],
+                 other->name) < 0)
+        form->refused = NULL; /* reading the files says it with other words */
+}
+
+void hac_file_columns_settle_forms(hac_file_columns *columns)
+{
+    size_t k = 0;
+    while (columns->forms != NULL && k < columns->n && columns->forms[k].shown != HAC_SHOWN_COMMA)
+        k++;
+    if (columns->forms == NULL || k == columns->n)
+        return;
+    for (size_t i = 0; i < columns->n; i++) {
+        hac_file_form *form = &columns->forms[i];
+        if (form->shown == HAC_SHOWN_POINT && form->refused == NULL &&
+            asprintf(
+                &form->refused,
+                "column '%s': --decimal point reads it in %s, but --decimal comma column '%s' in %s; query "
+                "such files one after the other, or say --schema with a string column",
+                columns->columns[i].name, form->file, columns->columns[k].name, columns->forms[k].file) < 0)
+            form->refused = NULL;
+    }
+}
+
+static void widen_column(hac_file_columns *first, size_t i, const hac_file_columns *other,
+                         const hac_described_column *found)
+{
+    if (first->forms != NULL)
+        check_forms(first, i, other, found);
+    widen(&first->columns[i], found, first->text);
+}
+
 /* Files written by the same program have the same columns in the same order. */
 static bool widen_in_order(hac_file_columns *first, const hac_file_columns *other)
 {
@@ -153,7 +266,7 @@ static bool widen_in_order(hac_file_columns *first, const hac_file_columns *othe
         if (strcmp(first->columns[i].name, other->columns[i].name) != 0)
             return false;
     for (size_t i = 0; i < first->n; i++)
-        widen(&first->columns[i], &other->columns[i], first->text);
+        widen_column(first, i, other, &other->columns[i]);
     return true;
 }
 
@@ -186,18 +299,31 @@ static bool has_column(const hac_file_columns *columns, const char *name)
 /* Appends the columns that only `other` has. */
 static hac_status add_others(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
 {
-    hac_described_column *columns = realloc(first->columns, (first->n + other->n + 1) * sizeof(*columns));
+    size_t max = first->n + other->n + 1;
+    hac_described_column *columns = realloc(first->columns, max * sizeof(*columns));
     if (columns == NULL)
         return hac_fail_no_memory(err);
     first->columns = columns;
-    for (size_t i = 0; i < other->n && first->n <= HAC_COLUMNS_MAX; i++)
-        if (!has_column(first, other->columns[i].name))
-            columns[first->n++] = other->columns[i];
+    hac_file_form *forms = realloc(first->forms, max * sizeof(*forms));
+    if (forms == NULL)
+        return hac_fail_no_memory(err);
+    first->forms = forms;
+    for (size_t i = 0; i < other->n && first->n <= HAC_COLUMNS_MAX; i++) {
+        if (has_column(first, other->columns[i].name))
+            continue;
+        forms[first->n] =
+            (hac_file_form){.shown = shown_form(other, &other->columns[i]), .file = other->name};
+        columns[first->n++] = other->columns[i];
+    }
     return HAC_OK;
 }
 
 hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
 {
+    if (first->text && first->forms == NULL)
+        first->forms = calloc(first->n + 1, sizeof(*first->forms));
+    if (first->text && first->forms == NULL)
+        return hac_fail_no_memory(err);
     if (widen_in_order(first, other))
         return HAC_OK;
     hac_autofree const hac_described_column **sorted = calloc(other->n + 1, sizeof(*sorted));
@@ -213,7 +339,7 @@ hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_column
         if (found == NULL)
             continue;
         in_order[i] = *found;
-        widen(&first->columns[i], *found, first->text);
+        widen_column(first, i, other, *found);
     }
     hac_status status = first->by_position ? check_order(first, in_order, err) : HAC_OK;
     return status == HAC_OK && first->by_name ? add_others(first, other, err) : status;
@@ -225,8 +351,14 @@ hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_column
 static bool is_member(const hac_described_column *c, const hac_described_column *object)
 {
     size_t bytes = strlen(object->name);
-    return (hac_described_json(c) & HAC_DESCRIBED_MEMBER) != 0 &&
+    return (hac_described_text(c) & HAC_DESCRIBED_MEMBER) != 0 &&
            strncmp(c->name, object->name, bytes) == 0 && c->name[bytes] == '.';
+}
+
+/* Null and {} say nothing about the members of the object. */
+static bool has_no_value(const hac_described_column *c)
+{
+    return (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0 || (hac_described_text(c) & HAC_DESCRIBED_EMPTY) != 0;
 }
 
 static bool has_members(const hac_file_columns *columns, const hac_described_column *object)
@@ -250,18 +382,25 @@ void hac_file_columns_settle(hac_file_columns *columns)
     size_t n = 0;
     for (size_t i = 0; i < columns->n; i++) {
         hac_described_column *c = &columns->columns[i];
-        if ((c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0 || !has_members(columns, c))
+        if (has_no_value(c) || !has_members(columns, c))
             continue;
         c->flags |= HAC_DESCRIBED_MIXED;
         set_type(c, (hac_value_type){.kind = HAC_KIND_STRING});
     }
     for (size_t i = 0; i < columns->n; i++) { /* those without a kind are left out below */
         hac_described_column *c = &columns->columns[i];
-        bool object = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0 && has_members(columns, c);
+        bool object = has_no_value(c) && has_members(columns, c);
         c->kind = object || is_in_mixed(columns, c) ? HAC_KIND_NONE : c->kind;
     }
-    for (size_t i = 0; i < columns->n; i++)
-        if (columns->columns[i].kind != HAC_KIND_NONE)
-            columns->columns[n++] = columns->columns[i];
+    for (size_t i = 0; i < columns->n; i++) {
+        if (columns->columns[i].kind == HAC_KIND_NONE) {
+            if (columns->forms != NULL)
+                free(columns->forms[i].refused);
+            continue;
+        }
+        if (columns->forms != NULL)
+            columns->forms[n] = columns->forms[i];
+        columns->columns[n++] = columns->columns[i];
+    }
     columns->n = n;
 }

@@ -150,9 +150,10 @@ static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, ha
         schema.fields[i].type = (hac_value_type){c->kind, c->precision, c->scale};
         schema.fields[i].mixed = (c->flags & HAC_DESCRIBED_MIXED) != 0;
         schema.fields[i].nested = hac_described_nested(c);
-        schema.fields[i].member = (hac_described_json(c) & HAC_DESCRIBED_MEMBER) != 0;
-        schema.fields[i].arrays = (hac_described_json(c) & HAC_DESCRIBED_ARRAYS) != 0;
+        schema.fields[i].member = (hac_described_text(c) & HAC_DESCRIBED_MEMBER) != 0;
+        schema.fields[i].arrays = (hac_described_text(c) & HAC_DESCRIBED_ARRAYS) != 0;
         schema.fields[i].forms = c->flags / HAC_DESCRIBED_FORMS;
+        schema.fields[i].odd = hac_described_odd(c);
         schema.fields[i].made = (c->flags & HAC_DESCRIBED_MADE_NAME) != 0;
     }
     *ret = schema;
@@ -193,20 +194,29 @@ static hac_status take_answer(hac_job **job, hac_file_columns *ret, hac_error *e
     return status;
 }
 
+static uint64_t field_of(uint64_t found, unsigned at)
+{
+    return found & UINT64_C(0xff) << at;
+}
+
 /* Takes the forms of numbers and of dates that another text has, where those of the first are the usual ones.
  */
 static void take_forms(hac_file_columns *first, const hac_file_columns *other)
 {
-    const uint64_t numbers = UINT64_C(0xff) << HAC_DETECTED_DECIMAL | UINT64_C(0xff)
-                                                                          << HAC_DETECTED_THOUSANDS,
-                   dates = UINT64_C(0xff) << HAC_DETECTED_DATES;
-    if ((first->schema_bytes & numbers) == 0)
-        first->schema_bytes |= other->schema_bytes & numbers;
-    if ((first->schema_bytes & dates) == 0)
-        first->schema_bytes |= other->schema_bytes & dates;
+    const unsigned at[] = {HAC_DETECTED_DECIMAL, HAC_DETECTED_THOUSANDS, HAC_DETECTED_DATES};
+    uint64_t *ret = &first->schema_bytes, found = other->schema_bytes;
+    for (size_t i = 0; i < 3; i++)
+        first->differ |= field_of(*ret, at[i]) != field_of(found, at[i]);
+    if ((field_of(*ret, HAC_DETECTED_DECIMAL) | field_of(*ret, HAC_DETECTED_THOUSANDS)) == 0)
+        *ret |= field_of(found, HAC_DETECTED_DECIMAL);
+    if (field_of(*ret, HAC_DETECTED_THOUSANDS) == 0 &&
+        field_of(*ret, HAC_DETECTED_DECIMAL) == field_of(found, HAC_DETECTED_DECIMAL))
+        *ret |= field_of(found, HAC_DETECTED_THOUSANDS);
+    if (field_of(*ret, HAC_DETECTED_DATES) == 0)
+        *ret |= field_of(found, HAC_DETECTED_DATES);
 }
 
-static hac_status widen(hac_job **job, hac_file_columns *first, hac_error *err)
+static hac_status widen(hac_job **job, const char *name, hac_file_columns *first, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns other = {0};
     hac_error why = HAC_ERROR_NONE;
@@ -215,9 +225,11 @@ static hac_status widen(hac_job **job, hac_file_columns *first, hac_error *err)
         return HAC_OK; /* reading the file reports what is wrong */
     if (status != HAC_OK)
         return hac_fail(err, status, "%s", why.message);
-    if (first->text)
+    other.name = name;
+    status = hac_file_columns_widen(first, &other, err);
+    if (status == HAC_OK && first->text)
         take_forms(first, &other);
-    return hac_file_columns_widen(first, &other, err);
+    return status;
 }
 
 /* Describes the other files whose schemas are not that of `described`, some at a time, and widens the columns
@@ -226,6 +238,7 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
                                  hac_file_columns *first, size_t *ret_unseen, hac_error *err)
 {
     hac_job *jobs[AT_ONCE] = {NULL};
+    const char *names[AT_ONCE] = {NULL};
     size_t sent = 0, taken = 0, step = first->text ? (call->n_inputs + TEXTS_MAX - 1) / TEXTS_MAX : 1;
     hac_status status = HAC_OK;
     for (size_t i = (call->n_inputs - 1) % step; i < call->n_inputs && status == HAC_OK; i += step) {
@@ -235,13 +248,16 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
         if (!first->text && call->fds != NULL &&
             hac_file_columns_same(call->fds[0], call->fds[i], first->schema_bytes))
             continue;
-        if (sent - taken == AT_ONCE)
-            status = widen(&jobs[taken++ % AT_ONCE], first, err);
+        if (sent - taken == AT_ONCE) {
+            status = widen(&jobs[taken % AT_ONCE], names[taken % AT_ONCE], first, err);
+            taken++;
+        }
+        names[sent % AT_ONCE] = call->inputs[i]->name;
         if (status == HAC_OK)
             status = ask(client, call, i, &jobs[sent++ % AT_ONCE], err);
     }
-    while (taken < sent && status == HAC_OK)
-        status = widen(&jobs[taken++ % AT_ONCE], first, err);
+    for (; taken < sent && status == HAC_OK; taken++)
+        status = widen(&jobs[taken % AT_ONCE], names[taken % AT_ONCE], first, err);
     for (size_t i = 0; i < AT_ONCE; i++)
         hac_job_unref(jobs[i]);
     return status;
@@ -266,6 +282,48 @@ static hac_status settle_by_name(hac_file_columns *columns, size_t unseen, hac_s
                           HAC_COLUMNS_MAX);
 }
 
+/* Sets the options of an answer. */
+static void set_forms(uint64_t found, hac_input_options *ret)
+{
+    ret->decimal = (uint8_t)(found >> HAC_DETECTED_DECIMAL);
+    ret->thousands = (uint8_t)(found >> HAC_DETECTED_THOUSANDS);
+    ret->dates = (uint8_t)(found >> HAC_DETECTED_DATES);
+}
+
+/* Describes one text, and the others. If forms of numbers and dates were found that not all of them show, it
+ * does so again with these forms: columns that a file leaves open have the types that the forms give them. */
+static hac_status describe_texts(hac_client *client, const hac_query_call *call, size_t described,
+                                 hac_file_columns *ret, size_t *ret_unseen, hac_error *err)
+{
+    const size_t unseen = *ret_unseen;
+    hac_status status = describe_files(client, call, described, ret, ret_unseen, err);
+    if (status != HAC_OK || !ret->differ || hac_query_finds_forms(call->options) == 0)
+        return status;
+    hac_query_options told = *call->options;
+    set_forms(ret->schema_bytes, &told.input_options);
+    hac_query_call again = *call;
+    again.options = &told;
+    hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
+    hac_job *job = NULL;
+    status = ask(client, &again, described, &job, err);
+    if (status == HAC_OK)
+        status = take_answer(&job, &columns, err);
+    columns.text = ret->text;
+    columns.by_position = ret->by_position;
+    columns.by_name = ret->by_name;
+    *ret_unseen = unseen;
+    if (status == HAC_OK)
+        status = describe_files(client, &again, described, &columns, ret_unseen, err);
+    if (status != HAC_OK || columns.n != ret->n)
+        return status;
+    hac_file_columns_settle_forms(ret);
+    hac_described_column *first = ret->columns;
+    ret->columns = columns.columns;
+    columns.columns = first;
+    ret->schema_bytes = columns.schema_bytes;
+    return HAC_OK;
+}
+
 /* Describes the source: its first input that has bytes, of texts whose types are found others, too, or all
  * Parquet files, whose columns may differ in type unless a schema says which type is wanted. */
 static hac_status describe(hac_client *client, const hac_query_call *call, hac_source_columns *ret,
@@ -282,17 +340,26 @@ static hac_status describe(hac_client *client, const hac_query_call *call, hac_s
     if (status == HAC_OK)
         status = take_answer(&job, &columns, err);
     columns.text = texts;
+    columns.name = call->inputs[described]->name;
     columns.by_position = call->options->by_position != 0;
     columns.by_name = texts && hac_formats[call->options->input_format].by_name;
     size_t unseen = inputs_with_bytes(call) - 1;
-    if (status == HAC_OK && (files || texts))
+    if (status == HAC_OK && texts)
+        status = describe_texts(client, call, described, &columns, &unseen, err);
+    else if (status == HAC_OK && files)
         status = describe_files(client, call, described, &columns, &unseen, err);
     if (status == HAC_OK && columns.by_name)
         status = settle_by_name(&columns, unseen, ret, err);
     *ret_found = columns.schema_bytes;
     if (schema && status == HAC_FAILED && columns.n > 0)
         status = HAC_OK; /* the schema may decide; if not, reading the file reports the error */
-    return status == HAC_OK ? schema_of(&columns, &ret->schema, err) : status;
+    if (status == HAC_OK)
+        status = schema_of(&columns, &ret->schema, err);
+    if (status == HAC_OK) {
+        ret->forms = hac_steal_ptr(columns.forms);
+        ret->n_forms = ret->forms != NULL ? columns.n : 0;
+    }
+    return status;
 }
 
 /* ---- compiling ---- */
@@ -336,9 +403,7 @@ static hac_status take_found(const hac_query_options *options, uint64_t found, h
     ret->input_options = options->input_options;
     ret->input_options.delimiter = (uint8_t)found;
     ret->input_options.no_header = no_header;
-    ret->input_options.decimal = (uint8_t)(found >> HAC_DETECTED_DECIMAL);
-    ret->input_options.thousands = (uint8_t)(found >> HAC_DETECTED_THOUSANDS);
-    ret->input_options.dates = (uint8_t)(found >> HAC_DETECTED_DATES);
+    set_forms(found, &ret->input_options);
     if (!no_header || !listed)
         return HAC_OK;
     hac_status status = told ? HAC_OK : check_listed(options, ret->schema.n_fields, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a description of a source (hac_described_column) says that a column has lists or maps, or what a column
- * of JSON is. Clients that do not know of them see a column of strings: what is added stands behind the end
- * of the name.
+ * How a description of a source (hac_described_column) says that a column has lists or maps, or what the
+ * values of a column of text are. Clients that do not know of them see a column of strings: what is added
+ * stands behind the end of the name.
  */
 #ifndef EXPR_DESCRIBED_NESTED_H
 #define EXPR_DESCRIBED_NESTED_H
@@ -11,6 +11,7 @@
 
 #include "base/query_layout.h"
 #include "expr/nested.h"
+#include "expr/schema.h"
 
 enum {
     HAC_DESCRIBED_NESTED_BYTES = 7,
@@ -54,20 +55,47 @@ static inline hac_nested hac_described_nested(const hac_described_column *c)
     return valid ? ret : (hac_nested){0};
 }
 
-/* What a column of JSON is, in the last byte. A column whose name leaves no room for it is neither. */
-enum { HAC_DESCRIBED_MEMBER = 1, HAC_DESCRIBED_ARRAYS = 2 };
+/* ---- columns of texts ---- */
 
-static inline unsigned hac_described_json(const hac_described_column *c)
+/* What is in the last byte: `member`, `arrays`, `empty`, `wide` and `point` of hac_field. A column whose name
+ * leaves no space for it has none of them. */
+enum {
+    HAC_DESCRIBED_MEMBER = 1,
+    HAC_DESCRIBED_ARRAYS = 2,
+    HAC_DESCRIBED_EMPTY = 4,
+    HAC_DESCRIBED_WIDE = 8,
+    HAC_DESCRIBED_POINT = 16
+};
+
+static inline unsigned hac_described_text(const hac_described_column *c)
 {
     bool room =
         strnlen(c->name, sizeof c->name) + 1 < sizeof c->name && (c->flags & HAC_DESCRIBED_NESTED) == 0;
     return room ? (uint8_t)c->name[sizeof c->name - 1] : 0;
 }
 
-static inline void hac_described_json_put(unsigned what, hac_described_column *ret)
+static inline void hac_described_text_put(unsigned what, hac_described_column *ret)
 {
     if (strlen(ret->name) + 1 < sizeof ret->name)
         ret->name[sizeof ret->name - 1] = (char)what;
+}
+
+/* hac_field.odd stands behind the name, where that leaves space for it in front of the last byte. */
+static inline void hac_described_odd_put(const hac_odd_value *odd, hac_described_column *ret)
+{
+    size_t at = strlen(ret->name) + 1;
+    if (at + sizeof *odd < sizeof ret->name)
+        memcpy(ret->name + at, odd, sizeof *odd);
+}
+
+static inline hac_odd_value hac_described_odd(const hac_described_column *c)
+{
+    hac_odd_value ret = {0};
+    size_t at = strnlen(c->name, sizeof c->name) + 1;
+    if (at + sizeof ret < sizeof c->name && (c->flags & HAC_DESCRIBED_NESTED) == 0)
+        memcpy(&ret, c->name + at, sizeof ret);
+    ret.text[sizeof ret.text - 1] = '\0';
+    return ret;
 }
 
 #endif

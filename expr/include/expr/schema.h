@@ -13,17 +13,30 @@
 #include "base/value.h"
 #include "expr/nested.h"
 
+/* What the values of a column are. */
+typedef enum hac_odd_kind { HAC_ODD_NONE = 0, HAC_ODD_NUMBERS, HAC_ODD_BOOLS, HAC_ODD_TIMES } hac_odd_kind;
+
+/* A value for which a column is text. `among` is what most values are, HAC_ODD_NONE if most are text. */
+typedef struct hac_odd_value {
+    uint8_t among;
+    char text[23]; /* its beginning, one line of UTF-8; empty: there is no such value */
+} hac_odd_value;
+
 typedef struct hac_field {
     char name[HAC_FIELD_NAME_MAX];
     hac_value_type type;
-    bool mixed;      /* of JSON: objects or arrays in some records, other values in others; all are text */
-    bool member;     /* of JSON: the name is the path of a member of an object, not a name with a dot */
-    bool arrays;     /* of JSON: all values are arrays, or objects that lie deep; they are text */
-    bool made;       /* the name is not the source's (column_names.h) */
-    bool inferred;   /* the type is that of the first records; values that it would change are errors */
-    bool only_nulls; /* the source has only nulls there, whatever the type */
-    uint8_t forms;   /* HAC_FORM_…: of inferred columns of text, how numbers and dates are written */
-    bool in_path;    /* the values are in the names of folders (base/folder_keys.h), not in the file */
+    bool mixed;        /* of JSON: objects or arrays in some records, other values in others; all are text */
+    bool member;       /* of JSON: the name is the path of a member of an object, not a name with a dot */
+    bool arrays;       /* of JSON: all values are arrays, or objects that lie deep; they are text */
+    bool made;         /* the name is not the source's (column_names.h) */
+    bool inferred;     /* the type is that of the first records; values that it would change are errors */
+    bool only_nulls;   /* the source has only nulls there, whatever the type */
+    uint8_t forms;     /* HAC_FORM_…: of inferred columns of text, how numbers and dates are written */
+    bool empty;        /* of JSON: all values are null or objects without members */
+    bool wide;         /* inferred integers, of which some are beyond 2^53 and no f64 */
+    bool point;        /* inferred numbers that have a decimal point, and cannot be read with a comma */
+    hac_odd_value odd; /* of inferred columns of text: why they are no numbers, times or bools */
+    bool in_path;      /* the values are in the names of folders (base/folder_keys.h), not in the file */
     /* Lists or maps, if not HAC_NESTED_NONE: `type` is string, that of the whole column. */
     hac_nested nested;
     /* hac_list_part: `type` is that of the part, and several columns may have the name. Only the columns of

@@ -123,6 +123,16 @@ static uint64_t found_options(const hac_input_options *options)
            (uint64_t)options->dates << HAC_DETECTED_DATES;
 }
 
+static void put_text_facts(const hac_field *field, hac_described_column *ret)
+{
+    hac_described_text_put(
+        (field->member ? HAC_DESCRIBED_MEMBER : 0) | (field->arrays ? HAC_DESCRIBED_ARRAYS : 0) |
+            (field->empty ? HAC_DESCRIBED_EMPTY : 0) | (field->wide ? HAC_DESCRIBED_WIDE : 0) |
+            (field->point ? HAC_DESCRIBED_POINT : 0),
+        ret);
+    hac_described_odd_put(&field->odd, ret);
+}
+
 static hac_status put_columns(const hac_task *task, hac_source_options *options, bool find_forms,
                               const hac_query_task *t, hac_task_result *result, hac_error *err)
 {
@@ -142,10 +152,8 @@ static hac_status put_columns(const hac_task *task, hac_source_options *options,
         strcpy(columns[i].name, schema.fields[i].name);
         columns[i].flags |= schema.fields[i].mixed ? HAC_DESCRIBED_MIXED : 0;
         hac_described_nested_put(schema.fields[i].nested, &columns[i]);
-        if (options->format == HAC_INPUT_JSONL)
-            hac_described_json_put((schema.fields[i].member ? HAC_DESCRIBED_MEMBER : 0) |
-                                       (schema.fields[i].arrays ? HAC_DESCRIBED_ARRAYS : 0),
-                                   &columns[i]);
+        if (t->parquet == NULL)
+            put_text_facts(&schema.fields[i], &columns[i]);
         if (schema.fields[i].only_nulls)
             columns[i].flags |= HAC_DESCRIBED_ONLY_NULLS;
         columns[i].flags |= (uint8_t)(schema.fields[i].forms * HAC_DESCRIBED_FORMS);

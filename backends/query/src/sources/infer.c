@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/input_options.h"
 #include "base/text_forms.h"
+#include "base/utf8.h"
 #include "base/value_text.h"
 #include "source_parts.h"
 
@@ -39,6 +40,7 @@ typedef struct sign_guess {
     hac_thousands thousands; /* the separator that values have */
     bool sure;               /* a value has the sign, or so many separators that they can be nothing else */
     bool seen;               /* a value has a comma or an apostrophe */
+    bool grouped;            /* a value has two separators of thousands or more, or spaces */
 } sign_guess;
 
 /* What the values of a column are if they are written in another form (base/text_forms.h). */
@@ -50,12 +52,23 @@ typedef struct form_guess {
     char separator;     /* of dates with the year at the end; 0: there are none so far */
 } form_guess;
 
+enum { ODD_KINDS = 4, ODD_LOOKS = 1000 /* values that are looked at once the column is text */ };
+
+/* What the values of a column alone would be, and for which of them it is text. */
+typedef struct odd_count {
+    uint32_t seen, of[ODD_KINDS], looked; /* looked: of those since the column is text */
+    bool codes;                    /* some are digits with zeros in front: the column is meant as text */
+    hac_odd_value first, breaking; /* `among` is what the value is */
+} odd_count;
+
 /* The types that all values of a column so far can have; 0: only strings. */
 typedef struct guess {
     unsigned types;
     bool any, zone; /* zone: a value says its own */
+    bool wide;      /* an integer is no f64 */
     number_guess number;
     form_guess form;
+    odd_count odd;
 } guess;
 
 /* ---- one value ----------------------------------------------------------------------------------------- */
@@ -191,6 +204,7 @@ static void look_at_sign(const char *text, size_t bytes, hac_decimal_sign sign, 
     g->sure |=
         (has_sign && (alone || form.thousands != HAC_THOUSANDS_NONE)) || (form.several && only_numbers);
     g->seen |= only_numbers || (has_sign && sign == HAC_DECIMAL_COMMA);
+    g->grouped |= form.several || form.thousands == HAC_THOUSANDS_SPACE;
 }
 
 static unsigned time_of_order(const char *text, size_t bytes, hac_date_order order, guess *g)
@@ -221,8 +235,8 @@ static void look_at_forms(const hac_source_options *options, const char *text, s
                           guess *g)
 {
     form_guess *f = &g->form;
-    if ((g->types & I64) != 0)
-        return; /* whole numbers are written in one way */
+    if ((g->types & (I64 | TIMES)) != 0)
+        return; /* whole numbers, and dates with the year in front, are written in one way */
     if (!f->begun) {
         bool numbers = (hac_input_option_rows[HAC_INPUT_OPTION_DECIMAL].formats >> options->format & 1) != 0;
         for (size_t i = 0; i < 2; i++)
@@ -244,20 +258,88 @@ static void look_at_forms(const hac_source_options *options, const char *text, s
 
 /* ---- columns ------------------------------------------------------------------------------------------- */
 
+/* ---- why a column is text ---- */
+
+static void set_odd_value(const char *text, size_t bytes, hac_odd_kind kind, hac_odd_value *ret)
+{
+    char copy[sizeof ret->text];
+    size_t n = bytes < sizeof copy - 1 ? bytes : sizeof copy - 1;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    ret->among = (uint8_t)kind;
+    hac_utf8_copy_line(ret->text, sizeof ret->text, copy);
+}
+
+/* 007 is a code, not a number. */
+static bool is_code(const char *text, size_t bytes)
+{
+    size_t digits = 0;
+    while (digits < bytes && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    return bytes > 1 && digits == bytes && text[0] == '0';
+}
+
+static void count_text(odd_count *c, const char *text, size_t bytes, hac_odd_kind before, hac_odd_kind kind)
+{
+    c->of[before] += before != HAC_ODD_NONE ? c->seen : 0;
+    if (c->seen++ == 0)
+        set_odd_value(text, bytes, kind, &c->first);
+    if (c->looked++ == 0)
+        set_odd_value(text, bytes, kind, &c->breaking);
+    c->of[kind]++;
+    c->codes |= is_code(text, bytes);
+}
+
+static hac_odd_value find_odd_value(const odd_count *c)
+{
+    unsigned most = HAC_ODD_NUMBERS;
+    for (unsigned kind = HAC_ODD_NUMBERS; kind < ODD_KINDS; kind++)
+        most = c->of[kind] > c->of[most] ? kind : most;
+    /* of values of one kind, a long one is more likely to be why no type has all of them */
+    bool longer = c->breaking.among == most && strlen(c->first.text) > strlen(c->breaking.text);
+    hac_odd_value ret = c->first.among != most || longer ? c->first : c->breaking;
+    ret.among = (uint8_t)(2 * (uint64_t)c->of[most] >= c->seen ? most : HAC_ODD_NONE);
+    return c->codes || c->looked == 0 ? (hac_odd_value){0} : ret;
+}
+
+static hac_odd_kind kind_of_types(unsigned types)
+{
+    return (types & NUMBERS) != 0 ? HAC_ODD_NUMBERS
+           : (types & BOOL) != 0  ? HAC_ODD_BOOLS
+           : (types & TIMES) != 0 ? HAC_ODD_TIMES
+                                  : HAC_ODD_NONE;
+}
+
+/* `before`: the types of the values before; `possible`: those that the value can have in its format. */
+static void count_odd(const char *text, size_t bytes, unsigned before, unsigned possible, guess *g)
+{
+    guess alone = {.types = ALL};
+    if (g->types != 0) {
+        if (g->odd.seen++ == 0)
+            set_odd_value(text, bytes, kind_of_types(g->types), &g->odd.first);
+    } else if (g->odd.looked < ODD_LOOKS) {
+        hac_odd_kind kind = kind_of_types(types_of(text, bytes, possible, &alone));
+        if (kind == HAC_ODD_NONE && (possible & TIMES) != 0 && hac_date_separator(text, bytes) != '\0')
+            kind = HAC_ODD_TIMES;
+        count_text(&g->odd, text, bytes, before == ALL ? HAC_ODD_NONE : kind_of_types(before), kind);
+    }
+}
+
 static void look(const hac_source_options *options, const hac_column *v, size_t row, guess *g)
 {
     const hac_input_format format = options->format;
     hac_string_ref ref = ((const hac_string_ref *)v->values)[row];
     const char *text = (const char *)v->bytes + ref.offset;
     size_t bytes = ref.length;
-    unsigned before = g->types, wanted = before;
+    unsigned before = g->types, possible = ALL;
     if (v->states != NULL && v->states[row] != HAC_ROW_OK)
         return;
     if ((format == HAC_INPUT_TSV || format == HAC_INPUT_LOGFMT) && ref.length == 0)
         return;
     /* the byte before a quoted value is its quote; before others it is ':' or a blank */
     if (format == HAC_INPUT_JSONL)
-        wanted &= ref.offset > 0 && text[-1] == '"' ? TIMES : NUMBERS | BOOL;
+        possible = ref.offset > 0 && text[-1] == '"' ? TIMES : NUMBERS | BOOL;
+    unsigned wanted = before & possible;
     /* blanks around values that are not strings are ignored */
     while (bytes > 0 && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t'))
         bytes--;
@@ -265,8 +347,19 @@ static void look(const hac_source_options *options, const hac_column *v, size_t 
         text++;
     g->any = true;
     g->types &= wanted == 0 ? 0 : types_of(text, bytes, wanted, g);
+    if (!g->wide && g->types == I64) {
+        g->wide = true;
+        set_odd_value(text, bytes, HAC_ODD_NUMBERS, &g->odd.breaking);
+    }
+    count_odd(text, bytes, before, possible, g);
     if (!g->form.over)
         look_at_forms(options, text, bytes, before, g);
+}
+
+/* Whether nothing more can be learnt about a column. */
+static bool is_settled(const guess *g)
+{
+    return g->any && g->types == 0 && g->form.over && g->odd.looked >= ODD_LOOKS;
 }
 
 #define TYPE(k) ((hac_value_type){HAC_KIND_##k, 0, 0})
@@ -293,7 +386,7 @@ static hac_value_type type_of(const guess *g)
 static bool all_strings(const guess *guesses, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!guesses[i].any || guesses[i].types != 0 || !guesses[i].form.over)
+        if (!is_settled(&guesses[i]))
             return false;
     return true;
 }
@@ -316,7 +409,7 @@ static hac_status look_at_records(const hac_query *query, const hac_source_place
             break;
         for (size_t c = 0; c < n; c++) {
             guess *g = &guesses[c];
-            for (size_t r = 0; r < batch.rows && (g->types != 0 || !g->any || !g->form.over); r++)
+            for (size_t r = 0; r < batch.rows && !is_settled(g); r++)
                 look(&query->source, &batch.columns[c], r, g);
         }
         rows += batch.rows;
@@ -376,7 +469,7 @@ static void find_thousands(const guess *guesses, size_t n, bool told, hac_input_
     for (size_t i = 0; i < n; i++) {
         const sign_guess *with = &guesses[i].form.with[sign];
         if (!has_form(&guesses[i]) || with->number.types == 0 || with->thousands == HAC_THOUSANDS_NONE ||
-            !(told ? with->sure || with->seen : is_sure(&guesses[i], sign)))
+            !(told ? sign == COMMA || with->sure || with->seen || with->grouped : is_sure(&guesses[i], sign)))
             continue;
         if (found != HAC_THOUSANDS_NONE && found != with->thousands)
             return; /* columns contradict each other */
@@ -420,7 +513,8 @@ static void settle_numbers(const hac_input_options *options, guess *g, uint8_t *
     g->number = with->number;
     if (g->types != 0)
         *ret_forms = HAC_FORM_FOUND;
-    else if (plain || f->with[POINT].seen || f->with[COMMA].seen)
+    else if (plain || f->with[POINT].seen || f->with[COMMA].seen || f->with[POINT].grouped ||
+             f->with[COMMA].grouped)
         *ret_forms = (uint8_t)((!comma && f->with[COMMA].number.types != 0 ? HAC_FORM_DECIMAL_COMMA : 0) |
                                (with->number.types != 0 ? HAC_FORM_THOUSANDS : 0));
 }
@@ -463,6 +557,12 @@ static void settle(const guess *guesses, const uint16_t *positions, size_t n, bo
         settle_dates(options, separators, &g, &field->forms);
         field->type = type_of(&g);
         field->only_nulls = !g.any;
+        field->wide = field->type.kind == HAC_KIND_I64 && g.wide;
+        if (field->wide)
+            field->odd = g.odd.breaking;
+        field->point = g.types != 0 && is_sure(&guesses[i], POINT);
+        if (field->type.kind == HAC_KIND_STRING && g.any && (field->forms & ~(unsigned)HAC_FORM_FOUND) == 0)
+            field->odd = find_odd_value(&g.odd);
     }
 }
 

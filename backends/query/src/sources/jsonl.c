@@ -744,6 +744,7 @@ static void settle_columns(hac_schema *schema)
         field->mixed = !nulls && (object || (field->type.precision & ARRAYS) != 0);
         field->member = (field->type.precision & MEMBER) != 0;
         field->arrays = !nulls && !field->mixed && field->type.kind == HAC_KIND_NONE;
+        field->empty = nulls;
         if (nulls && object)
             field->name[0] = '\0';
     }
@@ -777,6 +778,9 @@ static bool note_member(json *j, size_t n, const column_path *path, hac_schema *
         return problem(j, "expected ':' behind a name");
     skip_blanks(j);
     bool object = j->at < j->end && *j->at == '{';
+    json ahead = *j;
+    if (object && take(&ahead, '{') && take(&ahead, '}')) /* says as much about its members as null */
+        return note_column(j, n, &member, HAC_KIND_STRING, true, schema) && skip_value(j);
     if (object && member.depth < PATHS_DEEP && member.bytes + 2 < HAC_FIELD_NAME_MAX) {
         member.name[member.bytes++] = '.';
         member.name[member.bytes] = '\0';
