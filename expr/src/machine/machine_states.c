@@ -123,10 +123,10 @@ static void run_null_if_error(hac_machine_c *machine, const hac_step *step, size
     r->states = r->own_states;
 }
 
-/* ---- choosing one of two
- * ---------------------------------------------------------------------------------------- */
+/* ---- choosing one of two ------------------------------------------------------------------------------- */
 
-/* z = first where `take` is 1, else second. */
+/* z = first where `take` is 1, else second where it is 0. Not with ?:, of which compilers make a branch for
+ * each value. */
 #define CHOOSE(name, T)                                                                                      \
     static void name(void *r, const void *a, const void *b, const uint8_t *restrict take, size_t rows)       \
     {                                                                                                        \
@@ -134,7 +134,7 @@ static void run_null_if_error(hac_machine_c *machine, const hac_step *step, size
         const T *restrict x = a, *restrict y = b;                                                            \
         size_t n = whole_blocks(rows);                                                                       \
         for (size_t i = 0; i < n; i++)                                                                       \
-            z[i] = take[i] ? x[i] : y[i];                                                                    \
+            z[i] = (T)(y[i] ^ ((x[i] ^ y[i]) & (T)(0 - (T)take[i])));                                        \
     }
 CHOOSE(choose_1, uint8_t)
 CHOOSE(choose_4, uint32_t)
