@@ -6,8 +6,7 @@
 #include "codelet/hash.h"
 #include "sources/string_words.h"
 
-#define FIRST_SLOTS  256u
-#define SPARSE_SLOTS (UINT64_C(1) << 14) /* 128 KiB: small sets are kept sparse, as group tables are */
+#define FIRST_SLOTS 256u
 
 static uint64_t hash_of(const hac_value_set *set, uint64_t group, const uint64_t words[2])
 {
@@ -84,7 +83,7 @@ static hac_status add_tagged(hac_value_set *set, hac_value_list *list, uint64_t 
                              const uint64_t words[2], uint32_t tag, uint64_t count, hac_error *err)
 {
     hac_status status = HAC_OK;
-    uint64_t spare = set->mask < SPARSE_SLOTS ? 8 : 2;
+    uint64_t spare = hac_value_set_is_near(set) ? 8 : 2; /* small sets are sparse, as group tables are */
     if (set->slots == NULL || set->n * spare >= set->mask)
         status = grow_slots(set, err);
     if (status == HAC_OK && set->n == set->capacity)

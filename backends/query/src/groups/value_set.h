@@ -3,6 +3,7 @@
 #ifndef QUERY_VALUE_SET_H
 #define QUERY_VALUE_SET_H
 
+#include "codelet/hash.h"
 #include "expr/column.h"
 #include "group_memory.h"
 
@@ -50,6 +51,28 @@ typedef struct hac_value_row {
 /* Adds at most HAC_VALUES_AHEAD values, one time each. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_value_set_add_rows(hac_value_set *set, hac_value_row *rows, size_t n,
                                                hac_error *err);
+
+/* Whether the slots fit a core's cache, so that nothing is to be fetched ahead. */
+#define HAC_VALUE_SLOTS_NEAR (UINT64_C(1) << 14) /* 128 KiB */
+static inline bool hac_value_set_is_near(const hac_value_set *set)
+{
+    return set->slots == NULL || set->mask < HAC_VALUE_SLOTS_NEAR;
+}
+
+/* Counts a value of one word whose entry is the one of the first slot; false: this was not done. */
+static inline bool hac_value_set_count_word(hac_value_set *set, uint64_t group, uint64_t word)
+{
+    if (set->slots == NULL)
+        return false;
+    uint32_t tag = (uint32_t)hac_hash_word(hac_hash_word(set->hash_start, group), word);
+    hac_value_slot slot = set->slots[tag & set->mask];
+    if (slot.entry == 0 || slot.tag != tag)
+        return false;
+    hac_value_entry *e = &set->entries[slot.entry - 1];
+    bool same = e->words[0] == word && e->group == (uint32_t)group;
+    e->count += same;
+    return same;
+}
 
 void hac_value_set_clear(hac_value_set *set);
 /* Empties the set and keeps its memory. */

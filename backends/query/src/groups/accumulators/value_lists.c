@@ -9,24 +9,42 @@
 
 /* ---- adding ---- */
 
+/* Adds values of one word to a set that is near. */
+static hac_status add_words(hac_value_set *set, const hac_accumulate_batch *b, uint32_t offset,
+                            const uint64_t *values, const uint8_t *states, hac_error *err)
+{
+    const hac_record_divisor divisor = hac_record_divisor_of(b->stride);
+    hac_status status = HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < b->rows; i++) {
+        uint64_t group = hac_record_number(divisor, b->at[i]), words[2] = {values[i], 0};
+        if ((states == NULL || states[i] == 0) && !hac_value_set_count_word(set, group, words[0]))
+            status = hac_value_set_add(set, PLACE(hac_value_list, b, offset, i), group, words, 1, err);
+    }
+    return status;
+}
+
 static hac_status add_values(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
                              const hac_column *v, hac_error *err)
 {
     const hac_record_divisor divisor = hac_record_divisor_of(b->stride);
+    hac_value_set *set = &t->sets[a->set];
     hac_value_row rows[HAC_VALUES_AHEAD];
     hac_status status = HAC_OK;
     size_t n = 0;
+    bool word = a->repr == HAC_REPR_I64 || a->repr == HAC_REPR_U64;
+    if (word && hac_value_set_is_near(set))
+        return add_words(set, b, a->offset, v->values, v->states, err);
     for (size_t i = 0; status == HAC_OK && i < b->rows; i++) {
         if (v->states == NULL || v->states[i] == 0) {
             rows[n] = (hac_value_row){.list = PLACE(hac_value_list, b, a->offset, i),
                                       .group = hac_record_number(divisor, b->at[i])};
-            if (a->repr == HAC_REPR_I64 || a->repr == HAC_REPR_U64)
+            if (word)
                 rows[n++].words[0] = ((const uint64_t *)v->values)[i];
             else
                 hac_value_words(v, a->repr, i, rows[n++].words);
         }
         if (n == HAC_VALUES_AHEAD || i + 1 == b->rows) {
-            status = hac_value_set_add_rows(&t->sets[a->set], rows, n, err);
+            status = hac_value_set_add_rows(set, rows, n, err);
             n = 0;
         }
     }
