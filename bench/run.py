@@ -30,12 +30,13 @@ import run_first
 import run_opsplit
 import run_parquet
 import run_predict
+import run_python
 import run_roundtrip
 import run_query
 import run_splice
 from machine import HERE, ROOT, Machine
 
-WHAT = ("sort", "first", "query", "parquet", "splice", "roundtrip", "opsplit")
+WHAT = ("sort", "first", "query", "parquet", "splice", "roundtrip", "opsplit", "python")
 ALONE = ("atlas", "predict")  # only if they are asked for: the first takes half an hour and more
 SPLIT = """name: core
 match: {{platform: "Portable Computing Language", type: cpu}}
@@ -312,7 +313,7 @@ def markdown(results):
         out += sort_markdown(results)
     return "\n".join(out + run_first.markdown(results.get("first")) + run_query.markdown(results["query"])
                      + run_parquet.markdown(results.get("parquet")) + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip"))
-                     + run_opsplit.markdown(results.get("opsplit"))
+                     + run_opsplit.markdown(results.get("opsplit")) + run_python.markdown(results.get("python"))
                      + run_atlas.markdown(results.get("atlas")) + run_predict.markdown(results.get("predict")))
 
 
@@ -394,6 +395,9 @@ def main():
     if "opsplit" in args.what:
         print("logic files:", flush=True)
         results["opsplit"] = run_opsplit.run(build, args.quick)
+    if "python" in args.what:
+        print("the Python package:", flush=True)
+        results["python"] = run_python.run(build, args.quick)
     (directory / f"{args.name}.json").write_text(json.dumps(results, indent=1) + "\n")
     (directory / f"{args.name}.md").write_text(markdown(results))
     print(f"written: {directory / args.name}.md and .json")
