@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/input_options.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,8 @@ static const char *values_of(hac_option_kind kind)
         return "true or false";
     case HAC_OPTION_BYTE:
         return "one byte, or \\t, and no quote or end of line";
+    case HAC_OPTION_MARK:
+        return "one character that is no letter, digit or space, or none";
     case HAC_OPTION_COUNT:
         return "a whole number";
     default:
@@ -102,6 +105,18 @@ static uint64_t parse_byte(const char *text)
                                                                                    : UINT64_MAX;
 }
 
+static bool marks(uint64_t byte)
+{
+    return byte > ' ' && byte < 0x7f && isalnum((int)byte) == 0;
+}
+
+static uint64_t parse_mark(const char *text)
+{
+    if (strcmp(text, "none") == 0)
+        return HAC_MARK_NONE;
+    return text[0] != '\0' && text[1] == '\0' && marks((uint8_t)text[0]) ? (uint8_t)text[0] : UINT64_MAX;
+}
+
 static uint64_t parse_count(const char *text)
 {
     char *end;
@@ -120,6 +135,8 @@ static uint64_t parse_number(const hac_input_option *row, const char *text)
         return find_word("true false", text);
     case HAC_OPTION_BYTE:
         return parse_byte(text);
+    case HAC_OPTION_MARK:
+        return parse_mark(text);
     case HAC_OPTION_WORD:
         return find_word(row->words, text);
     default:
@@ -164,7 +181,11 @@ static bool is_sound(const hac_input_option *row, const hac_input_options *optio
         return bytes <= row->max && bytes < row->bytes && is_utf8(text, bytes);
     }
     uint64_t value = number_of(row, options);
-    return value <= row->max && (row->kind != HAC_OPTION_BYTE || value == 0 || separates((uint8_t)value));
+    if (value == 0 || value > row->max)
+        return value == 0;
+    if (row->kind == HAC_OPTION_MARK)
+        return value == HAC_MARK_NONE || marks(value);
+    return row->kind != HAC_OPTION_BYTE || separates((uint8_t)value);
 }
 
 /* Names the formats that take the option: "csv, tsv". */
@@ -189,6 +210,46 @@ static hac_status check_signs(const hac_input_options *options, hac_error *err)
                     comma ? "comma" : "point", comma ? "point" : "comma");
 }
 
+/* The quote that is in force. */
+static uint8_t quote_of(hac_input_format format, const hac_input_options *options)
+{
+    return options->quote != 0 ? options->quote : format == HAC_INPUT_CSV ? '"' : HAC_MARK_NONE;
+}
+
+/* Each byte has one meaning. An escape that is the quote stands for doubled quotes. */
+static hac_status check_marks(hac_input_format format, const hac_input_options *options, hac_error *err)
+{
+    const struct {
+        const char *name;
+        uint8_t byte;
+    } bytes[] = {{"delimiter", hac_format_delimiter(format, options->delimiter)},
+                 {"quote", quote_of(format, options)},
+                 {"comment", options->comment},
+                 {"escape", options->escape}};
+    for (size_t i = 1; i < sizeof bytes / sizeof *bytes; i++)
+        for (size_t other = 0; other < i; other++)
+            if (bytes[i].byte > HAC_MARK_NONE && bytes[i].byte == bytes[other].byte &&
+                !(i == 3 && other == 1))
+                return hac_fail(err, HAC_INVALID, "--%s: '%c' is the %s; say another, or none", bytes[i].name,
+                                bytes[i].byte, bytes[other].name);
+    return HAC_OK;
+}
+
+bool hac_input_is_dialect(hac_input_format format, const hac_input_options *options)
+{
+    bool csv = format == HAC_INPUT_CSV;
+    uint8_t quote = quote_of(format, options), escape = csv ? HAC_MARK_NONE : '\\';
+    if (!csv && format != HAC_INPUT_TSV)
+        return false;
+    return quote != (csv ? '"' : HAC_MARK_NONE) || options->comment > HAC_MARK_NONE ||
+           (options->escape != 0 && options->escape != escape && options->escape != quote);
+}
+
+void hac_input_options_plain(hac_input_options *options)
+{
+    options->quote = options->escape = options->comment = 0;
+}
+
 hac_status hac_input_options_check(hac_input_format format, const hac_input_options *options, hac_error *err)
 {
     char formats[64] = "";
@@ -206,7 +267,8 @@ hac_status hac_input_options_check(hac_input_format format, const hac_input_opti
         return hac_fail(err, HAC_INVALID, "--%s: this is an option of %s, and the input is %s", row->name,
                         formats, hac_formats[format].name);
     }
-    return check_signs(options, err);
+    hac_status status = check_signs(options, err);
+    return status == HAC_OK ? check_marks(format, options, err) : status;
 }
 
 void hac_input_options_keep(hac_input_format format, hac_input_options *options)

@@ -66,6 +66,35 @@ static void values(void **state)
     assert_int_equal(hac_input_option_find("delimiter "), HAC_INPUT_OPTIONS);
 }
 
+static void marks(void **state)
+{
+    hac_input_options o = {.trim = 1};
+    hac_error err = HAC_ERROR_NONE;
+    (void)state;
+    parse("quote", "'", &o);
+    parse("escape", "\\", &o);
+    parse("comment", "none", &o);
+    assert_true(o.quote == '\'' && o.escape == '\\' && o.comment == HAC_MARK_NONE);
+    static const char *const no_marks[] = {"", "a", "1", " ", "\t", "''", "\x7f", "ä"};
+    for (size_t i = 0; i < sizeof no_marks / sizeof *no_marks; i++)
+        refuses("quote", no_marks[i], "one character that is no letter, digit or space, or none");
+    assert_true(hac_input_is_dialect(HAC_INPUT_CSV, &o) && !hac_input_is_dialect(HAC_INPUT_JSONL, &o));
+    hac_input_options_plain(&o);
+    assert_true(!hac_input_is_dialect(HAC_INPUT_CSV, &o) && o.trim == 1);
+    o = (hac_input_options){.quote = '"', .escape = '"', .comment = HAC_MARK_NONE};
+    assert_true(!hac_input_is_dialect(HAC_INPUT_CSV, &o) && hac_input_is_dialect(HAC_INPUT_TSV, &o));
+    assert_int_equal(hac_input_options_check(HAC_INPUT_CSV, &o, &err), HAC_OK);
+    o = (hac_input_options){.escape = '"'};
+    assert_false(hac_input_is_dialect(HAC_INPUT_CSV, &o));
+    o = (hac_input_options){.delimiter = ';', .comment = ';'};
+    assert_int_equal(hac_input_options_check(HAC_INPUT_CSV, &o, &err), HAC_INVALID);
+    assert_string_equal(err.message, "--comment: ';' is the delimiter; say another, or none");
+    o = (hac_input_options){.quote = '~', .comment = '~'};
+    assert_int_equal(hac_input_options_check(HAC_INPUT_TSV, &o, &err), HAC_INVALID);
+    o = (hac_input_options){.quote = 'a'};
+    assert_int_equal(hac_input_options_check(HAC_INPUT_CSV, &o, &err), HAC_INVALID);
+}
+
 static void formats(void **state)
 {
     hac_input_options o = {.null_text = "NA", .skip_errors = 1};
@@ -101,7 +130,8 @@ static void fill(hac_input_format format, hac_input_options *ret)
         if ((row->formats >> format & 1) == 0)
             continue;
         memset(member, 0, row->bytes);
-        member[0] = row->kind == HAC_OPTION_TEXT || row->kind == HAC_OPTION_BYTE ? 'x' : 1;
+        bool byte = row->kind == HAC_OPTION_TEXT || row->kind == HAC_OPTION_BYTE;
+        member[0] = byte ? 'x' : 1;
     }
 }
 
@@ -184,8 +214,9 @@ static void keep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),    cmocka_unit_test(formats), cmocka_unit_test(bytes),
-        cmocka_unit_test(malformed), cmocka_unit_test(rows),    cmocka_unit_test(keep),
+        cmocka_unit_test(values), cmocka_unit_test(marks),     cmocka_unit_test(formats),
+        cmocka_unit_test(bytes),  cmocka_unit_test(malformed), cmocka_unit_test(rows),
+        cmocka_unit_test(keep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 from cli import PROGRAM, Fake, main
 
 ROWS = ["--schema", "x:i64,y:i64", "--select", "x"]
+TOLD = ("--header", "--delimiter", ",")  # nothing is looked for in a stream
 GROUPS = ["--schema", "x:i64,y:i64", "--group-by", "x", "--select", "sum(y) as s"]
 
 
@@ -144,7 +145,7 @@ class Splice(Fake):
     def test_interrupt(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self.calls.write_text("")
-            process = self.start("splice", "-", "--parse", "csv", *ROWS, "-o", "out", stdin=subprocess.PIPE)
+            process = self.start("splice", "-", "--parse", "csv", *TOLD, *ROWS, "-o", "out", stdin=subprocess.PIPE)
             process.stdin.write(b"x,y\n1,2\n")
             process.stdin.flush()
             self.wait_for_input(process, "standard input")

@@ -28,6 +28,7 @@ typedef enum hac_option_kind {
     HAC_OPTION_ON,    /* a flag: "true" or "false"; the member is 1 for true */
     HAC_OPTION_OFF,   /* a flag that is true by default; the member is 1 for false */
     HAC_OPTION_BYTE,  /* one byte, or "\t"; no quote and no end of line */
+    HAC_OPTION_MARK,  /* one character of ASCII that is no letter, digit or space; or "none" */
     HAC_OPTION_WORD,  /* one of `words` */
     HAC_OPTION_COUNT, /* a whole number */
     HAC_OPTION_TEXT,  /* at most `max` bytes of UTF-8 */
@@ -64,6 +65,12 @@ HAC_MUST_USE hac_status hac_input_options_check(hac_input_format format, const h
 
 /* Resets the options that the format does not take. */
 void hac_input_options_keep(hac_input_format format, hac_input_options *options);
+
+/* Whether csv or tsv is written in another way than executors read it: with another quote, an escape, or
+ * comments. libhac then reads it (hac_csv_front). */
+bool hac_input_is_dialect(hac_input_format format, const hac_input_options *options);
+/* Resets the options of such a dialect, for the text that libhac has made of it. */
+void hac_input_options_plain(hac_input_options *options);
 
 /* Bytes of options in messages and compiled queries: for each option that is not at its default, its number
  * (1 byte), a length (1 byte), and the value, which is a text or a little-endian number of 8 bytes. */

@@ -83,11 +83,18 @@ typedef struct hac_input_options {
     /* syslog: the day, in days since 1970-01-01, after which times without a year do not lie by more than a
      * day; 0: that of the query's submission. Parts of one query must have the same. */
     uint64_t today;
+    /* csv, tsv: one byte each; 0 is the format's own, HAC_MARK_NONE is none. libhac turns such text into the
+     * usual form while it reads it, so only hac_query_stream and hac_query_splits take it. */
+    uint8_t quote;   /* around fields; in csv a double quote otherwise, in tsv none */
+    uint8_t escape;  /* the byte behind it is data; in csv none otherwise, in tsv the backslash of \\t \\n */
+    uint8_t comment; /* a line that begins with it is left out */
 } hac_input_options;
+
+#define HAC_MARK_NONE 1
 
 #define HAC_INPUT_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        0, 0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0                                                                  \
+        0, 0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                         \
     }
 
 /* What the rows of a result are written as. */

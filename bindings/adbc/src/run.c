@@ -221,7 +221,11 @@ hac_status hac_adbc_run_files(hac_adbc_connection *c, const hac_adbc_source *sou
     own.infer_schema = 1; /* of text without a schema */
     own.stop_fd = c->stop_fd;
     bool parquet = own.input_format == HAC_INPUT_PARQUET;
-    if (!parquet && has_streams(source, own.input_format))
+    if (hac_files_count(source->files) > 0)
+        status = hac_files_find_dialect(hac_files_name(source->files, 0), -1, &own, NULL, 0, err);
+    if (status != HAC_OK)
+        return status;
+    if (!parquet && (hac_files_is_dialect(&own) != 0 || has_streams(source, own.input_format)))
         return run_splits(c, source, &own, ret, err);
     status = run_descriptors(c, source, &own, ret, err);
     if (status == HAC_UNSUPPORTED && own.input_format == HAC_INPUT_JSONL) /* a JSON document, not lines */

@@ -122,6 +122,19 @@ def _read_here(files: List[Optional[str]], form: int) -> bool:
     return any(not stat.S_ISREG(os.stat(name).st_mode) or _hac.is_compressed(name, form) for name in files)  # type: ignore
 
 
+def _find_dialect(files: List[Optional[str]], options: Dict[str, Any]) -> bool:
+    """Sets what the first bytes of the first file show of another dialect of csv. Whether there is one, which this process
+    has to read."""
+    name = files[0]
+    if options["input_format"] not in (FORMATS["csv"], FORMATS["tsv"]) or name is None or not os.path.isfile(name):
+        return any(key in options["input_options"] for key in ("quote", "escape", "comment"))
+    found, note, here = _hac.find_dialect(os.fsencode(name), options)
+    options["input_options"] = {**options["input_options"], **found}
+    if note:
+        warnings.warn(f"{name}: {note}", stacklevel=2)
+    return here
+
+
 def _run_splits(files: List[Optional[str]], options: Dict[str, Any], sql: Optional[_hac.Sql], bar: Optional[Bar]) -> _hac.Job:
     names = tuple(None if name is None else os.fsencode(name) for name in files)
     with lent_connection() as mine:
@@ -141,7 +154,8 @@ def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac
         options["infer_schema"] = 1
     options["find"] = (FIND_FORMS | (0 if "delimiter" in named else FIND_DELIMITER) |
                        (0 if "header" in named else FIND_HEADER))
-    if _read_here(files, form):
+    here = _find_dialect(files, options)
+    if here or _read_here(files, form):
         return _run_splits(files, options, sql, bar)
     if len(files) > FILES_MAX:
         with lent_connection() as mine:

@@ -86,3 +86,43 @@ end:
     hacpy_names_clear(&devices);
     return ret;
 }
+
+/* Adds an option that was found. False: an exception is pending. */
+static bool add_option(PyObject *dict, const char *name, uint8_t told, uint8_t found)
+{
+    if (told == found)
+        return true;
+    const char text[2] = {(char)found, '\0'};
+    PyObject *value = PyUnicode_FromString(found == '\t' ? "\\t" : text);
+    bool added = value != NULL && PyDict_SetItemString(dict, name, value) == 0;
+    Py_XDECREF(value);
+    return added;
+}
+
+PyObject *hacpy_find_dialect(PyObject *module, PyObject *args)
+{
+    PyObject *name, *dict, *found = NULL, *ret = NULL;
+    hac_query_options options;
+    hac_error err = HAC_ERROR_NONE;
+    hacpy_names devices = {.names = NULL};
+    char note[256];
+    const hacpy_state *state = hacpy_state_of(module);
+    if (!PyArg_ParseTuple(args, "SO:find_dialect", &name, &dict) ||
+        !hacpy_read_query_options(state, dict, &options, &devices))
+        goto end;
+    const hac_input_options told = options.input_options, *own = &options.input_options;
+    if (hac_files_find_dialect(PyBytes_AsString(name), -1, &options, note, sizeof(note), &err) != HAC_OK) {
+        (void)hacpy_raise(state, &err);
+        goto end;
+    }
+    found = PyDict_New();
+    if (found != NULL && add_option(found, "delimiter", told.delimiter, own->delimiter) &&
+        add_option(found, "quote", told.quote, own->quote) &&
+        add_option(found, "escape", told.escape, own->escape) &&
+        add_option(found, "comment", told.comment, own->comment))
+        ret = Py_BuildValue("(OsO)", found, note, hac_files_is_dialect(&options) != 0 ? Py_True : Py_False);
+end:
+    Py_XDECREF(found);
+    hacpy_names_clear(&devices);
+    return ret;
+}

@@ -14,4 +14,8 @@ PyObject *hacpy_find_files(PyObject *module, PyObject *name);
  * or None, the number of files left out). */
 PyObject *hacpy_apply_files(PyObject *module, PyObject *args);
 
+/* find_dialect(name: bytes, options): (options of the input that its first bytes show, as texts; a note for
+ * people or ""; whether this process has to read the files because of such options). */
+PyObject *hacpy_find_dialect(PyObject *module, PyObject *args);
+
 #endif

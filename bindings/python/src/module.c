@@ -46,6 +46,10 @@ static PyMethodDef functions[] = {
      "apply_files(names, options, sql, /)\n--\n\n(The files that the query has to read, the columns in names "
      "of "
      "folders or None, the number of files left out)."},
+    {"find_dialect", hacpy_find_dialect, METH_VARARGS,
+     "find_dialect(name, options, /)\n--\n\n(Options of csv and tsv that the first bytes of a file show, "
+     "what "
+     "to say about them, whether this process has to read the files)."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -73,6 +73,21 @@ HAC_API HAC_MUST_USE hac_status hac_files_find_format(const char *name, int fd, 
                                                       hac_error *err);
 
 /*
+ * Finds the dialect of csv and tsv in the first bytes of an input, which stay to be read: sets members of
+ * options->input_options that are 0: comment if the first lines begin with '#' and cannot be the header;
+ * quote and escape if the records only fit so, or a column has all of its values in ' '; and for these the
+ * delimiter, if options->find asks for it. Looks only if `find` leaves the delimiter or the header to be
+ * found, as a stream is waited for until it has some lines. `note` tells people what was found and how to say
+ * otherwise; "": nothing. The input is the first one of the query; name and fd as for hac_files_find_format.
+ * An input whose first bytes cannot be seen has no dialect. HAC_CANCELLED: options->stop_fd is readable.
+ */
+HAC_API HAC_MUST_USE hac_status hac_files_find_dialect(const char *name, int fd, hac_query_options *options,
+                                                       char *note, size_t note_bytes, hac_error *err);
+
+/* Whether input_options say such a dialect, so that libhac has to read any file (hac_query_splits). */
+HAC_API int hac_files_is_dialect(const hac_query_options *options);
+
+/*
  * Makes columns of folders' names like year=2024 (docs/formats.md), if all files have the same keys: sets
  * options->path_columns, which belongs to `files`. Values are integers or dates if all of a column's are,
  * else text. Leaves out the files for which options->where cannot be true, all but one, and adds their

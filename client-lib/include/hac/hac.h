@@ -419,8 +419,9 @@ enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2, HAC_FIND_FORMS = 4 };
 
 /* Sets an option of the input format by the name and the value that logic files have for it
  * (docs/formats.md): ("delimiter", ";"), ("header", "false"), ("null_text", "NA,NULL"), ("byte_order",
- * "big"), ("on_error", "skip"), ("first_row_group", "2"), ("row_groups", "1"). For programs that pass on what
- * a user wrote. HAC_INVALID: there is no such option or value; the message lists those that exist. */
+ * "big"), ("on_error", "skip"), ("quote", "'"), ("first_row_group", "2"), ("row_groups", "1"). For programs
+ * that pass on what a user wrote. HAC_INVALID: there is no such option or value; the message lists those that
+ * exist. */
 HAC_API HAC_MUST_USE hac_status hac_query_set_option(hac_query_options *options, const char *name,
                                                      const char *value, hac_error *err);
 

@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/format.h"
+#include "base/input_options.h"
 #include "base/utf8.h"
+#include "csv_front.h"
 #include "inflate.h"
 #include "json_front.h"
 #include "text_begin.h"
@@ -17,7 +19,7 @@
 enum {
     PIPE_BYTES = 1 << 20,  /* three times the throughput of a pipe of the default 64 KiB */
     STAGE_BYTES = 1 << 18, /* bytes of compressed input that are read at once */
-    JSON_BYTES = 1 << 16,  /* bytes of jsonl that are looked at until the first line has decided */
+    FRONT_BYTES = 1 << 16, /* bytes that pass a front at once */
     FILE_PIECE = 1 << 19,  /* small enough to stay in the cache until the bytes are scanned */
     /* Minimum size of a file that hacd reads itself. Passing a descriptor costs more than reading a small
      * file. The limit also excludes files of /sys, which contain fewer bytes than their size. */
@@ -44,11 +46,13 @@ struct hac_input {
     bool settled;   /* the beginning of the text needs no more checks */
     uint8_t *begin; /* owned; the first `begun` bytes of the text, kept until it is settled */
     size_t begun;
-    hac_json_front *front; /* owned; jsonl: turns documents into lines. NULL: the bytes pass */
-    uint8_t *raw;          /* owned; JSON_BYTES bytes before the front, or NULL */
+    /* owned; at most one of them turns the text into the usual form. NULL: the bytes pass */
+    hac_json_front *json; /* jsonl: documents into lines */
+    hac_csv_front *csv;   /* csv, tsv of another dialect */
+    uint8_t *raw;         /* owned; FRONT_BYTES bytes before the front, or NULL: there is none */
     size_t n_raw, raw_taken;
     bool raw_ended;
-    bool divides; /* the front has added lines */
+    const char *remark; /* what the front has done to lines, in the name; NULL: nothing */
 };
 
 static hac_status look(hac_input *input, hac_error *err)
@@ -71,10 +75,42 @@ static hac_status look(hac_input *input, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status begin_json(hac_input *input, hac_error *err)
+/* ---- fronts ---- */
+
+static hac_status begin_front(hac_input *input, hac_error *err)
 {
-    input->raw = malloc(JSON_BYTES);
-    return input->raw != NULL ? hac_json_front_new(&input->front, err) : hac_fail_no_memory(err);
+    const hac_query_options *options = input->options;
+    hac_input_format format = options != NULL ? (hac_input_format)options->input_format : HAC_INPUT_NONE;
+    hac_status status = HAC_OK;
+    if (format == HAC_INPUT_JSONL)
+        status = hac_json_front_new(&input->json, err);
+    else if (options != NULL && hac_input_is_dialect(format, &options->input_options))
+        status = hac_csv_front_new(format, &options->input_options, &input->csv, err);
+    else
+        return HAC_OK;
+    input->raw = malloc(FRONT_BYTES);
+    return status == HAC_OK && input->raw == NULL ? hac_fail_no_memory(err) : status;
+}
+
+/* Whether the front may give bytes without getting any. */
+static bool front_holds(const hac_input *input)
+{
+    return input->json != NULL ? hac_json_front_holds(input->json) : hac_csv_front_holds(input->csv);
+}
+
+static hac_status front_end(hac_input *input, hac_error *err)
+{
+    return input->json != NULL ? hac_json_front_end(input->json, err) : hac_csv_front_end(input->csv, err);
+}
+
+static hac_status front_run(hac_input *input, size_t *ret_used, uint8_t *out, size_t capacity,
+                            size_t *ret_made, hac_error *err)
+{
+    const uint8_t *in = input->raw + input->raw_taken;
+    size_t bytes = input->n_raw - input->raw_taken;
+    return input->json != NULL
+               ? hac_json_front_run(input->json, in, bytes, ret_used, out, capacity, ret_made, err)
+               : hac_csv_front_run(input->csv, in, bytes, ret_used, out, capacity, ret_made, err);
 }
 
 hac_status hac_input_open(int fd, const char *name, bool raw, const hac_query_options *options,
@@ -96,8 +132,8 @@ hac_status hac_input_open(int fd, const char *name, bool raw, const hac_query_op
         if (input->stage == NULL)
             status = hac_fail_no_memory(err);
     }
-    if (status == HAC_OK && options != NULL && options->input_format == HAC_INPUT_JSONL)
-        status = begin_json(input, err);
+    if (status == HAC_OK)
+        status = begin_front(input, err);
     if (status == HAC_OK)
         *ret = hac_steal_ptr(input);
     return status;
@@ -111,7 +147,8 @@ void hac_input_free(hac_input *input)
     free(input->stage);
     free(input->unread);
     free(input->begin);
-    hac_json_front_free(input->front);
+    hac_json_front_free(input->json);
+    hac_csv_front_free(input->csv);
     free(input->raw);
     free(input);
 }
@@ -121,9 +158,9 @@ const char *hac_input_name(const hac_input *input)
     return input->name;
 }
 
-bool hac_input_divides(const hac_input *input)
+const char *hac_input_remark(const hac_input *input)
 {
-    return input->divides;
+    return input->remark;
 }
 
 void hac_input_unread(hac_input *input, uint8_t *bytes, size_t n, const hac_error *failure)
@@ -137,8 +174,7 @@ int hac_input_wants(const hac_input *input)
 {
     if (input->reread < input->n_unread || input->failure.code != HAC_OK)
         return -1;
-    if (input->front != NULL &&
-        (input->raw_taken < input->n_raw || input->raw_ended || hac_json_front_holds(input->front)))
+    if (input->raw != NULL && (input->raw_taken < input->n_raw || input->raw_ended || front_holds(input)))
         return -1;
     bool held = input->known && (input->more || input->taken < input->staged);
     return input->file || input->ended || held ? -1 : input->fd;
@@ -309,26 +345,31 @@ static hac_status read_checked(hac_input *input, uint8_t *at, uint64_t capacity,
     return status;
 }
 
-/* ---- json ---- */
+/* ---- bytes that pass a front ---- */
 
 /* Says in the input's name that lines are not those of the input. */
-static void note_divided(hac_input *input)
+static void note_lines(hac_input *input)
 {
     size_t used = strlen(input->name);
-    if (input->divides || !hac_json_front_divides(input->front))
+    if (input->remark != NULL)
         return;
-    input->divides = true;
-    snprintf(input->name + used, sizeof(input->name) - used, HAC_INPUT_DIVIDED);
+    if (input->json != NULL && hac_json_front_divides(input->json))
+        input->remark = " (with each record on a line)";
+    else if (input->csv != NULL && hac_csv_front_shifts(input->csv))
+        input->remark = " (without its comments)";
+    else
+        return;
+    snprintf(input->name + used, sizeof(input->name) - used, "%s", input->remark);
 }
 
 /* Reads more bytes for the front when it has none. */
 static hac_status fill_raw(hac_input *input, hac_error *err)
 {
     uint64_t n = 0;
-    if (input->raw_taken < input->n_raw || input->raw_ended || hac_json_front_holds(input->front))
+    if (input->raw_taken < input->n_raw || input->raw_ended || front_holds(input))
         return HAC_OK;
     input->raw_taken = input->n_raw = 0;
-    hac_status status = read_checked(input, input->raw, JSON_BYTES, &n, err);
+    hac_status status = read_checked(input, input->raw, FRONT_BYTES, &n, err);
     input->n_raw = (size_t)n;
     input->raw_ended = status == HAC_OK && n == 0;
     return status;
@@ -344,13 +385,12 @@ static hac_status read_lines(hac_input *input, uint8_t *at, uint64_t capacity, u
         return status;
     bool end = input->raw_ended && input->raw_taken == input->n_raw;
     if (end)
-        status = hac_json_front_end(input->front, &local);
+        status = front_end(input, &local);
     if (status == HAC_OK)
         status =
-            hac_json_front_run(input->front, input->raw + input->raw_taken, input->n_raw - input->raw_taken,
-                               &used, at, capacity < SIZE_MAX ? (size_t)capacity : SIZE_MAX, &made, &local);
+            front_run(input, &used, at, capacity < SIZE_MAX ? (size_t)capacity : SIZE_MAX, &made, &local);
     input->raw_taken += used;
-    note_divided(input);
+    note_lines(input);
     if (status != HAC_OK) /* behind the bytes that were made */
         (void)hac_fail(&input->failure, status, "%s: %s", input->name, local.message);
     if (status != HAC_OK && made == 0)
@@ -362,10 +402,10 @@ static hac_status read_lines(hac_input *input, uint8_t *at, uint64_t capacity, u
 /* The first line has decided that the input is jsonl, and is read: the others need no front. */
 static void leave_front(hac_input *input)
 {
-    if (input->front == NULL || input->raw_taken < input->n_raw || !hac_json_front_passes(input->front) ||
+    if (input->json == NULL || input->raw_taken < input->n_raw || !hac_json_front_passes(input->json) ||
         input->raw_ended)
         return;
-    hac_json_front_free(hac_steal_ptr(input->front));
+    hac_json_front_free(hac_steal_ptr(input->json));
     free(hac_steal_ptr(input->raw));
 }
 
@@ -381,6 +421,6 @@ hac_status hac_input_read(hac_input *input, uint8_t *at, uint64_t capacity, uint
     if (input->failure.code != HAC_OK)
         return hac_fail(err, input->failure.code, "%s", input->failure.message);
     leave_front(input);
-    return input->front != NULL ? read_lines(input, at, capacity, ret, err)
-                                : read_checked(input, at, capacity, ret, err);
+    return input->raw != NULL ? read_lines(input, at, capacity, ret, err)
+                              : read_checked(input, at, capacity, ret, err);
 }

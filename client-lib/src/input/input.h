@@ -21,20 +21,19 @@ typedef struct hac_input hac_input;
  * zstd is decompressed, and an input whose name ends in .gz or .zst must be compressed. `name` is copied and
  * appears in messages. `options` is borrowed: the query that the input is for. The first bytes are then
  * checked (text_begin.h), those of text unless `raw`, and the decompressor keeps within the query's memory.
- * JSON documents become jsonl.
+ * JSON documents become jsonl, and csv and tsv of another dialect (csv_front.h) that of their format.
  * NULL: there is no query. HAC_FAILED: `fd` is a directory, or not open for reading. */
 HAC_MUST_USE hac_status hac_input_open(int fd, const char *name, bool raw, const hac_query_options *options,
                                        hac_input **ret, hac_error *err);
 void hac_input_free(hac_input *input);
 HAC_DEFINE_CLEANUP(hac_input *, hac_input_free)
 
-/* The name for messages. As soon as lines of a JSON document were divided, it says so. */
+/* The name for messages. It ends in the remark, if there is one. */
 const char *hac_input_name(const hac_input *input);
 
-/* JSON documents (json_front.h): records that shared a line have lines of their own, so the numbers of lines
- * are not those of the document, which the name of the input says by this text. */
-bool hac_input_divides(const hac_input *input);
-#define HAC_INPUT_DIVIDED " (with each record on a line)"
+/* What a front did to lines, so that their numbers are not those of the input, as the name says as well:
+ * JSON records got lines of their own, or comments were left out. NULL: nothing. */
+const char *hac_input_remark(const hac_input *input);
 
 /* Returns the descriptor that the caller polls for readability before the next hac_input_read. -1: the caller
  * need not wait. */

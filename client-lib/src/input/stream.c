@@ -124,7 +124,7 @@ hac_status hac_stream_read(hac_client *client, hac_stream *stream, uint64_t skip
         status = hac_stream_append(input, buffer, &filled, max, stream->stop_fd, err);
     if (status != HAC_OK)
         return status;
-    stream->divided = hac_input_divides(input);
+    stream->remark = hac_input_remark(input);
     *ret_buffer = hac_steal_ptr(buffer);
     *ret_bytes = filled;
     return HAC_OK;

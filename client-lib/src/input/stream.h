@@ -17,7 +17,7 @@ typedef struct hac_stream {
     bool raw;                         /* never decompress the stream */
     const hac_query_options *options; /* the query that the stream is for; NULL: none */
     int stop_fd;                      /* reading is given up when it becomes readable; -1: none */
-    bool divided;                     /* hac_stream_read sets it: see hac_input_divides */
+    const char *remark;               /* hac_stream_read sets it: see hac_input_remark */
 } hac_stream;
 
 /* Decides whether the descriptor must be read as a stream. A regular file of size 0 that has bytes is a

@@ -100,6 +100,7 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                              .inferred = columns->inferred};
     if (!table)
         text.source.options = columns->detected ? columns->input_options : options->input_options;
+    hac_input_options_plain(&text.source.options);
     if (text.source.format == HAC_INPUT_SYSLOG && text.source.options.today == 0) /* one day for all tasks */
         text.source.options.today = (uint64_t)time(NULL) / SECONDS_A_DAY;
     if (options->result_format == HAC_RESULT_PARQUET)

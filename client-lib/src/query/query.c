@@ -138,8 +138,10 @@ static hac_status fill_source(const hac_query_options *options, bool table, hac_
                        (int)HAC_FIND_FORMS == (int)HAC_DETECT_FORMS,
                    "the bits are those of the protocol");
     source->detect = table ? 0 : hac_query_finds(options) | hac_query_finds_forms(options);
+    hac_input_options plain = options->input_options;
+    hac_input_options_plain(&plain);
     if (!table)
-        hac_input_options_write(&options->input_options, &bytes);
+        hac_input_options_write(&plain, &bytes);
     if (bytes.broken)
         return hac_fail_no_memory(err);
     if (bytes.bytes > 0)

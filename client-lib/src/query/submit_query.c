@@ -5,6 +5,7 @@
 
 #include "base/byte_order_mark.h"
 #include "base/format.h"
+#include "base/input_options.h"
 #include "base/json_document.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -109,6 +110,17 @@ static hac_status fail_document(const char *name, hac_error *err)
                     name);
 }
 
+/* Refuses what only libhac's readers of streams turn into what executors read. */
+static hac_status check_dialect(const hac_query_options *options, const char *name, hac_error *err)
+{
+    if (!hac_input_is_dialect((hac_input_format)options->input_format, &options->input_options))
+        return HAC_OK;
+    return hac_fail(err, HAC_UNSUPPORTED,
+                    "%s: quote, escape and comment are not for files and memory that executors read; "
+                    "hac_query_stream and hac_query_splits take them",
+                    name);
+}
+
 static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name,
                             const hac_query_options *options, hac_error *err)
 {
@@ -127,6 +139,8 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
     status = hac_text_begin_check_file(options, file.name, fd, err);
     if (status == HAC_OK && options->input_format == HAC_INPUT_JSONL && hac_json_is_document_file(fd))
         status = fail_document(file.name, err);
+    if (status == HAC_OK)
+        status = check_dialect(options, file.name, err);
     if (status != HAC_OK)
         return status;
     if (hac_formats[options->input_format].header && hac_is_mark_alone(fd, bytes))
@@ -259,7 +273,7 @@ static hac_status check_memory(const hac_query_options *options, const void *tex
     hac_status status = hac_text_begin_check(options, "the input", text, n, bytes <= max, &settled, err);
     if (status == HAC_OK && options->input_format == HAC_INPUT_JSONL && hac_json_is_document(text, n))
         return fail_document("the input", err);
-    return status;
+    return status == HAC_OK ? check_dialect(options, "the input", err) : status;
 }
 
 hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes,
@@ -367,8 +381,8 @@ hac_status hac_query_stream(hac_client *client, int fd, const char *name, const 
         return status;
     }
     input.path = (ProtobufCBinaryData){keys.bytes, (uint8_t *)keys.text};
-    if (stream.divided)
-        strncat(line, HAC_INPUT_DIVIDED, sizeof(line) - strlen(line) - 1);
+    if (stream.remark != NULL)
+        strncat(line, stream.remark, sizeof(line) - strlen(line) - 1);
     input.name = line;
     return hac_query_submit(client, &call, ret_job, err);
 }

@@ -25,7 +25,7 @@ typedef struct collection {
     uint64_t filled;
     uint64_t header_at, header_bytes; /* header of the first input that has one, without its line end */
     char first[256];                  /* name of that input */
-    bool divided;                     /* see hac_input_divides */
+    const char *remark;               /* see hac_input_remark */
 } collection;
 
 static uint8_t *bytes_of(const collection *w)
@@ -187,7 +187,8 @@ static hac_status read_one(collection *w, hac_error *err)
                      hac_input_name(w->inputs->input), max);
     if (status != HAC_OK)
         return status;
-    w->divided |= hac_input_divides(w->inputs->input);
+    if (w->remark == NULL)
+        w->remark = hac_input_remark(w->inputs->input);
     drop_mark(w, at);
     if (is_delimited(w) && w->options->input_options.no_header == 0)
         status = take_header(w, at, err);
@@ -207,8 +208,8 @@ static hac_status submit(hac_client *client, collection *w, hac_job **ret_job, h
         hac_job_input_buffer(call.owned, 0, w->filled, &input);
     }
     hac_utf8_copy_line(line, sizeof(line), name != NULL ? name : "the input");
-    if (w->divided)
-        strncat(line, HAC_INPUT_DIVIDED, sizeof(line) - strlen(line) - 1);
+    if (w->remark != NULL)
+        strncat(line, w->remark, sizeof(line) - strlen(line) - 1);
     input.name = line;
     input.path = (ProtobufCBinaryData){w->inputs->keys.bytes, (uint8_t *)w->inputs->keys.text};
     return hac_query_submit(client, &call, ret_job, err);

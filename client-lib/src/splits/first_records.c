@@ -100,11 +100,14 @@ static bool has_records(const first_records *r, unsigned n)
     const hac_record_rule rule = {.format = r->options->input_format};
     const hac_record_view view = {r->data, 0, r->bytes, r->ended};
     hac_record_cut cut;
-    uint64_t end;
+    uint64_t end = 0;
     hac_status status = HAC_OK;
     hac_record_cut_begin(&cut, &rule);
-    for (unsigned i = 0; i < n && status == HAC_OK; i++)
+    for (unsigned found = 0; found < n && status == HAC_OK;) {
+        uint64_t begin = end;
         status = hac_record_cut_next(&cut, &view, &end, NULL);
+        found += status == HAC_OK && end - begin > 2; /* empty lines may stand in place of comments */
+    }
     return status == HAC_OK || status == HAC_FAILED;
 }
 

@@ -110,6 +110,11 @@ static hac_status count_bytes(const hac_args *args, const char *command, plan_re
         return count_files(input->source.files, &request->bytes, err);
     if (!hac_query_input_by_client(input))
         return HAC_OK;
+    bool known = input->dialect && !input->stream && !input->compressed;
+    for (size_t i = 0; known && i < input->n_files; i++)
+        request->bytes += input->bytes[i];
+    if (known)
+        return HAC_OK;
     return hac_fail(err, HAC_INVALID,
                     "%s: the size of %.200s%s is not known beforehand; say --input-size SIZE", command,
                     input->names[0], input->n_files > 1 ? " or a later file" : "");
@@ -174,7 +179,7 @@ static int open_columns(const plan_request *request)
     if (splits->n_words == 0 || strcmp(splits->words[0], "-") == 0)
         return -1;
     hac_autoclose int fd = hac_query_open_path(splits->words[0]);
-    bool plain = fd >= 0 && !hac_query_is_for_client(splits->format, splits->words[0], fd);
+    bool plain = fd >= 0 && !hac_query_is_for_client(&request->query.options, splits->words[0], fd);
     return plain ? hac_steal_fd(&fd) : -1;
 }
 

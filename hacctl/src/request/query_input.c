@@ -146,9 +146,11 @@ static bool is_document(hac_input_format format, int fd)
     return format == HAC_INPUT_JSONL && hac_json_is_document_file(fd);
 }
 
-bool hac_query_is_for_client(hac_input_format format, const char *name, int fd)
+bool hac_query_is_for_client(const hac_query_options *options, const char *name, int fd)
 {
-    return hac_files_is_compressed(name, fd, format) != 0 || is_document(format, fd);
+    hac_input_format format = (hac_input_format)options->input_format;
+    return hac_files_is_compressed(name, fd, format) != 0 || is_document(format, fd) ||
+           hac_files_is_dialect(options) != 0;
 }
 
 /* Whether the descriptor is a regular file that is read from its beginning. A file of /proc is not: it has

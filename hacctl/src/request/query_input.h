@@ -30,6 +30,7 @@ typedef struct hac_query_input {
     bool stream;     /* there is one input, of unknown size */
     bool compressed; /* an input is gzip or zstd */
     bool document;   /* an input is a JSON document (base/json_document.h) */
+    bool dialect;    /* csv or tsv that libhac turns into the usual form (hac_files_is_dialect) */
     hac_query_source source; /* of the names; owns the columns in names of folders */
     hac_job_source of_job;   /* the only input is the result of a job; names[0] is job:ID */
 } hac_query_input;
@@ -37,11 +38,12 @@ typedef struct hac_query_input {
 /* Whether libhac reads the inputs, because hacd's processes cannot. */
 static inline bool hac_query_input_by_client(const hac_query_input *input)
 {
-    return input->stream || input->compressed || input->document;
+    return input->stream || input->compressed || input->document || input->dialect;
 }
 
-/* Whether a file of this name and format is read by libhac, because it is compressed or a JSON document. */
-bool hac_query_is_for_client(hac_input_format format, const char *name, int fd);
+/* Whether a file of this name, read with these options, is read by libhac, because it is compressed, a JSON
+ * document or of another dialect. */
+bool hac_query_is_for_client(const hac_query_options *options, const char *name, int fd);
 
 /* Opens a file for reading. Waits until a process writes to a pipe, as `cat` does; waits for nothing else. */
 int hac_query_open_path(const char *path);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- jobs by name ---- */
@@ -342,6 +343,42 @@ static hac_status take_table(hac_query_request *request, const hac_line *line, c
     return HAC_OK;
 }
 
+/* ---- the dialect of csv ---- */
+
+/* Whether looking at the descriptor may wait. */
+static bool is_stream(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+static hac_status look_at(hac_query_request *request, const char *name, int fd, bool stream, hac_error *err)
+{
+    if (stream != (fd >= 0 && is_stream(fd)))
+        return HAC_OK;
+    if (stream && request->options.schema != NULL) /* its rows are to come as they are written */
+        return HAC_OK;
+    return hac_files_find_dialect(name, fd, &request->options, request->dialect, sizeof request->dialect,
+                                  err);
+}
+
+hac_status hac_query_request_find_dialect(hac_query_request *request, bool stream, hac_error *err)
+{
+    hac_query_input *input = &request->input;
+    if (request->in_splits) {
+        const char *word = request->splits.words[0];
+        return look_at(request, word, strcmp(word, "-") == 0 ? STDIN_FILENO : -1, stream, err);
+    }
+    size_t first = 0;
+    while (first + 1 < input->n_files && input->bytes[first] == 0)
+        first++;
+    if (input->of_job.job != NULL || input->n_files == 0)
+        return HAC_OK;
+    hac_status status = look_at(request, input->names[first], input->fds[first], stream, err);
+    input->dialect = hac_files_is_dialect(&request->options) != 0;
+    return status;
+}
+
 /* ---- commands ---- */
 
 static bool names_job(char *const *words, size_t n_words)
@@ -382,6 +419,8 @@ static hac_status finish(hac_query_request *request, const hac_line *line, const
         status = take_options(request, line->args, err);
     if (status == HAC_OK)
         status = hac_query_input_open(&request->input, line->command, err);
+    if (status == HAC_OK)
+        status = hac_query_request_find_dialect(request, false, err);
     return status == HAC_OK ? take_table(request, line, job, err) : status;
 }
 
@@ -590,7 +629,7 @@ static hac_status finish_splits(hac_query_request *request, const hac_line *line
         status = take_options(request, line->args, err);
     if (request->finds_nothing)
         request->options.find = 0;
-    return status;
+    return status == HAC_OK ? hac_query_request_find_dialect(request, false, err) : status;
 }
 
 hac_status hac_query_request_splice(hac_query_request *request, const char *command, const hac_args *args,

@@ -43,6 +43,7 @@ typedef struct hac_query_request {
     hac_result_form form;       /* of the result; options.result_format is what libhac is asked for */
     bool arrow_file;            /* an Arrow result is a file, not a stream */
     bool finds_nothing;         /* pipe: a task has only a part of the input */
+    char dialect[256];          /* what was found of the dialect of csv, for people; empty: nothing */
     bool all_columns;           /* all columns are written; the user gave no --select */
 } hac_query_request;
 
@@ -74,6 +75,11 @@ HAC_MUST_USE hac_status hac_query_request_splice(hac_query_request *request, con
 HAC_MUST_USE hac_status hac_query_request_pipe(hac_query_request *request, const char *command,
                                                const hac_args *args, hac_error *err);
 void hac_query_request_clear(hac_query_request *request);
+
+/* Finds the dialect of csv in the first input that has bytes: of files while a request is parsed, and of a
+ * stream, for whose bytes the call waits, before the query runs. */
+HAC_MUST_USE hac_status hac_query_request_find_dialect(hac_query_request *request, bool stream,
+                                                       hac_error *err);
 
 /* What was assumed about the format of the input, for people; "": nothing. */
 const char *hac_query_request_assumed(const hac_query_request *request);

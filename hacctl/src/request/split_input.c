@@ -92,7 +92,8 @@ static bool size_of(hac_input_format format, const char *word, uint64_t *ret)
     if ((standard ? fstat(STDIN_FILENO, &st) : stat(word, &st)) < 0 || !S_ISREG(st.st_mode))
         return false;
     hac_autoclose int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : hac_open_read(word);
-    if (fd < 0 || hac_query_is_for_client(format, word, fd) || !hac_size_is_known(fd, &st))
+    const hac_query_options options = {.input_format = format};
+    if (fd < 0 || hac_query_is_for_client(&options, word, fd) || !hac_size_is_known(fd, &st))
         return false;
     off_t at = lseek(fd, 0, SEEK_CUR);
     *ret = at < st.st_size ? (uint64_t)(st.st_size - at) : 0;

@@ -2,6 +2,7 @@
 #include "query_run.h"
 
 #include "base/format.h"
+#include "cli/interrupt.h"
 #include "detach.h"
 #include "job_output.h"
 #include "query_splits.h"
@@ -149,14 +150,32 @@ static hac_status check_kept(const hac_cli *cli, const hac_query_request *reques
 static hac_status check_detached(const hac_query_request *request, hac_error *err)
 {
     const hac_query_input *input = &request->input;
-    if (!request->options.job.detach || (!input->compressed && !input->document))
+    if (!request->options.job.detach || (!input->compressed && !input->document && !input->dialect))
         return HAC_OK;
+    const char *what = input->compressed ? "compressed input"
+                       : input->document ? "a JSON document"
+                                         : "another quote, an escape or comments";
     return hac_fail(err, HAC_INVALID,
                     "--detach is not possible with %s, which this process has to %s: %.200s%s; %s first",
-                    input->compressed ? "compressed input" : "a JSON document",
-                    input->compressed ? "unpack" : "turn into one object a line", input->names[0],
+                    what, input->compressed ? "unpack" : "turn into the usual form", input->names[0],
                     input->n_files > 1 ? " or a later file" : "",
                     input->compressed ? "unpack it" : "convert it (hacctl parquet convert)");
+}
+
+/* Looks at the first bytes of a stream, for which this may wait. */
+static hac_status find_dialect(hac_query_request *request, hac_error *err)
+{
+    request->options.stop_fd = hac_interrupt_fd();
+    return hac_query_request_find_dialect(request, true, err);
+}
+
+/* Says what was found about the form of the input. */
+static void say_assumed(hac_cli *cli, const hac_query_request *request)
+{
+    if (*hac_query_request_assumed(request) != '\0')
+        hac_cli_say(cli, "%s", hac_query_request_assumed(request));
+    if (request->dialect[0] != '\0')
+        hac_cli_say(cli, "%s", request->dialect);
 }
 
 hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *request, hac_error *err)
@@ -179,8 +198,10 @@ hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *
         status = check_kept(cli, request, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
-    if (status == HAC_OK && *hac_query_request_assumed(request) != '\0')
-        hac_cli_say(cli, "%s", hac_query_request_assumed(request));
+    if (status == HAC_OK)
+        status = find_dialect(request, err);
+    if (status == HAC_OK)
+        say_assumed(cli, request);
     return status == HAC_OK ? submit_and_wait(cli, args, request, &outputs, err) : status;
 }
 
@@ -191,9 +212,11 @@ hac_status hac_query_run_job(hac_cli *cli, hac_query_request *request, bool note
     hac_job_output outputs = {.rows = rows};
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_wait_prepare(&wait, cli, &request->options.job);
-    if (notes && *hac_query_request_assumed(request) != '\0')
-        hac_cli_say(cli, "%s", hac_query_request_assumed(request));
-    hac_status status = submit_input(cli, request, &request->options, &wait, &outputs, &job, err);
+    hac_status status = find_dialect(request, err);
+    if (notes)
+        say_assumed(cli, request);
+    if (status == HAC_OK)
+        status = submit_input(cli, request, &request->options, &wait, &outputs, &job, err);
     if (status == HAC_OK)
         status = hac_wait_for(&wait, job, true, err);
     if (status == HAC_OK && notes && *hac_job_text(job) != '\0')

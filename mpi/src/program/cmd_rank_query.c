@@ -27,6 +27,12 @@ static hac_status check_input(const hac_query_request *request, hac_error *err)
                         "%s is a JSON document, and ranks can read parts of jsonl only: write one object a "
                         "line first (jq -c '.[]' FILE, or hacctl parquet convert)",
                         input->names[0]);
+    if (input->dialect)
+        return hac_fail(
+            err, HAC_INVALID,
+            "%s: ranks can read parts of csv and tsv in the usual form only, not with another quote, "
+            "an escape or comments; convert it first (hacctl parquet convert)",
+            input->names[0]);
     if (request->convert)
         return hac_fail(err, HAC_INVALID,
                         "%s is no Parquet file: convert it first (hacctl parquet convert), or say mapreduce",

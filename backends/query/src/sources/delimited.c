@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/input_options.h"
 #include "base/text.h"
 #include "expr/column_names.h"
 #include "null_words.h"
@@ -210,6 +211,8 @@ static hac_status open_delimited(hac_source *source, hac_error *err)
     hac_records_view view;
     if (scan.delimiter == '"' || scan.delimiter == '\n' || scan.delimiter == '\r')
         return hac_fail(err, HAC_INVALID, "a quote or an end of line cannot be the delimiter");
+    if (hac_input_is_dialect(options->format, &options->options))
+        return hac_fail(err, HAC_INVALID, "libhac reads text with another quote, an escape or comments");
     hac_status status = hac_records_init(&source->records, &source->place, scan, err);
     if (status == HAC_OK)
         status = hac_source_read_header(&source->records, header ? &view : NULL, &source->data_start, err);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "base/input_options.h"
 #include "base/io.h"
 #include "base/json_document.h"
 #include "run/state/run_base.h"
@@ -34,7 +35,8 @@ hac_status hac_run_query_options(const hac_logic_run_state *run, const hac_logic
         return hac_fail(err, HAC_INVALID, "%s: its suffix does not name a format; state `parse` for input %s",
                         path, input->name);
     *ret_by_client = hac_files_is_compressed(path, -1, options.input_format) != 0 ||
-                     (options.input_format == HAC_INPUT_JSONL && is_document(path));
+                     (options.input_format == HAC_INPUT_JSONL && is_document(path)) ||
+                     hac_input_is_dialect(options.input_format, &input->source.options);
     options.schema = input->schema;
     options.where = input->where;
     options.select = input->select != NULL ? input->select : "*";
