@@ -214,6 +214,7 @@ static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const h
     if (r->task.path_bytes > 0)
         r->task.path = memcpy(r->path, r->task.path, r->task.path_bytes);
     uint64_t start = hac_now_ns(), launches = hac_device_launches(r->device);
+    hac_device_begin_task(r->device);
     status = (*codelet)->run(r->device, &r->task, &r->result, &r->err);
     done->seconds = finish_timing(r, start);
     done->kernels = hac_device_launches(r->device) - launches;

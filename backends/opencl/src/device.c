@@ -120,10 +120,46 @@ const hac_device_facts *hac_device_get_facts(const hac_device *device)
     return &device->facts;
 }
 
+static uint64_t sum_of(const hac_device_window *buffers, size_t n)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += buffers[i].mem != NULL ? buffers[i].capacity : 0;
+    return bytes;
+}
+
+uint64_t hac_device_allocated(const hac_device *device)
+{
+    return sum_of(device->windows, HAC_MAX_WINDOWS) + sum_of(device->scratch, HAC_SCRATCH_SLOTS) +
+           sum_of(device->spare, HAC_SPARE_BUFFERS);
+}
+
+/* Frees what earlier tasks have left, as far as the limit asks for it. */
+static hac_status keep_limit(hac_device *device, uint64_t bytes, hac_error *err)
+{
+    uint64_t limit = device->facts.global_memory;
+    if (hac_device_allocated(device) + bytes > limit)
+        drop_spares(device);
+    for (size_t i = 0; i < HAC_SCRATCH_SLOTS && hac_device_allocated(device) + bytes > limit; i++)
+        if (!device->in_use[i])
+            release_mem(&device->scratch[i]);
+    uint64_t held = hac_device_allocated(device);
+    if (held + bytes <= limit)
+        return HAC_OK;
+    return hac_fail(err, HAC_NO_MEMORY,
+                    "the device has %.1f MiB of memory, of which the task uses %.1f, and it needs %.1f more "
+                    "(profile key memory.limit)",
+                    (double)limit / 0x1p20, (double)held / 0x1p20, (double)bytes / 0x1p20);
+}
+
 /* A new device buffer. If memory is short, the spare buffers are freed first. */
 static hac_status new_buffer(hac_device *device, uint64_t bytes, cl_mem *ret, hac_error *err)
 {
     cl_int code;
+    *ret = NULL;
+    hac_status status = keep_limit(device, bytes, err);
+    if (status != HAC_OK)
+        return status;
     *ret = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
     if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY) {
         drop_spares(device);
@@ -185,6 +221,7 @@ static void keep_buffer(hac_device *device, hac_device_window *window)
     release_mem(place);
     *place = *window;
     window->mem = NULL;
+    window->capacity = 0;
 }
 
 /* Only enqueued: the memory must not change until the window is closed, which waits. */
@@ -339,6 +376,7 @@ hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes,
             return status;
         scratch->capacity = bytes;
     }
+    device->in_use[slot] = true;
     *ret = scratch->mem;
     return HAC_OK;
 }
@@ -406,6 +444,11 @@ hac_status hac_device_launch(hac_device *device, cl_kernel kernel, uint64_t grou
     device->launches += code == CL_SUCCESS;
     hac_progress_step();
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueNDRangeKernel");
+}
+
+void hac_device_begin_task(hac_device *device)
+{
+    memset(device->in_use, 0, sizeof device->in_use);
 }
 
 uint64_t hac_device_launches(const hac_device *device)

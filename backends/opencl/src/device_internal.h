@@ -57,6 +57,7 @@ struct hac_device {
     uint64_t launches; /* of kernels, so far */
     hac_device_window windows[HAC_MAX_WINDOWS];
     hac_device_window scratch[HAC_SCRATCH_SLOTS];
+    bool in_use[HAC_SCRATCH_SLOTS];             /* by the present task */
     hac_device_window spare[HAC_SPARE_BUFFERS]; /* device buffers of closed windows, kept for the next ones */
     hac_region *regions;                        /* ordered by address */
     size_t n_regions, regions_capacity;

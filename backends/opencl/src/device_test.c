@@ -166,6 +166,43 @@ static void test_limits(void **state)
     hac_device_close(device);
 }
 
+/* All device memory counts: windows, scratch memory, and what is kept of earlier tasks, which gives way. */
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    enum { LIMIT = 1 << 20, WINDOWS = 8, BYTES = LIMIT / WINDOWS };
+    hac_device *device = open_with((hac_device_options){.copy_memory = true, .memory_limit = LIMIT});
+    assert_int_equal(hac_device_get_facts(device)->max_allocation, BYTES);
+    hac_autofree uint8_t *data = aligned_alloc(64, BYTES);
+    assert_non_null(data);
+    memset(data, 1, BYTES);
+    cl_mem windows[WINDOWS + 1], scratch;
+    hac_error err = HAC_ERROR_NONE;
+    for (int task = 0; task < 3; task++) {
+        hac_device_begin_task(device);
+        for (int i = 0; i < WINDOWS; i++) {
+            assert_int_equal(hac_device_open_window(device, data, BYTES, HAC_READ, &windows[i], &err),
+                             HAC_OK);
+            assert_true(hac_device_allocated(device) <= LIMIT);
+        }
+        assert_int_equal(hac_device_open_window(device, data, 64, HAC_READ, &windows[WINDOWS], &err),
+                         HAC_NO_MEMORY);
+        assert_non_null(strstr(err.message, "memory.limit"));
+        assert_int_equal(hac_device_scratch(device, 0, 64, &scratch, &err), HAC_NO_MEMORY);
+        for (int i = 0; i < WINDOWS; i++)
+            assert_int_equal(hac_device_close_window(device, windows[i], &err), HAC_OK);
+        hac_device_begin_task(device);
+        for (unsigned slot = 0; slot < 8; slot++) /* what windows have left gives way to scratch memory */
+            assert_int_equal(hac_device_scratch(device, slot, BYTES, &scratch, &err), HAC_OK);
+        assert_int_equal(hac_device_allocated(device), LIMIT);
+        assert_int_equal(hac_device_open_window(device, data, 64, HAC_READ, &windows[0], &err),
+                         HAC_NO_MEMORY);
+    }
+    hac_device_trim(device);
+    assert_int_equal(hac_device_allocated(device), 0);
+    hac_device_close(device);
+}
+
 static void test_never_more_than_the_driver_says(void **state)
 {
     (void)state;
@@ -408,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_never_more_than_the_driver_says),
         cmocka_unit_test(test_windows_run_out),
         cmocka_unit_test(test_scratch),

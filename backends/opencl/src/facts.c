@@ -8,6 +8,7 @@
 #include "opencl/device_open.h"
 
 #define DEFAULT_BLOCK_LOG2 16
+#define WINDOWS_AT_ONCE    8 /* of the largest size, with scratch memory, in a task */
 
 static uint64_t min(uint64_t driver, uint64_t wanted)
 {
@@ -78,6 +79,8 @@ void hac_device_facts_of(const hac_device_listing *l, const hac_device_options *
     f.global_memory = min(l->global_memory, o->memory_limit);
     f.max_allocation = min(l->max_allocation, o->max_allocation) & ~UINT64_C(63);
     f.host_memory = l->unified_memory && !o->copy_memory;
+    if (!f.host_memory && f.global_memory < l->global_memory) /* else the windows of a task do not fit */
+        f.max_allocation = min(f.max_allocation, f.global_memory / WINDOWS_AT_ONCE) & ~UINT64_C(63);
     bool little =
         o->byte_order == HAC_BYTE_ORDER_NATIVE ? l->little_endian : o->byte_order == HAC_BYTE_ORDER_LITTLE;
     f.other_order = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);

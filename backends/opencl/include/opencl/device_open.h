@@ -105,6 +105,14 @@ const char *hac_program_failure(hac_device *device, const char *program, const c
 /* The directory with this device's binaries; NULL if the options have no program_directory. */
 const char *hac_device_program_directory(const hac_device *device);
 
+/* Bytes of device memory that are allocated: copies of windows, scratch memory, and buffers kept for later.
+ * They never exceed facts.global_memory (the profile's memory.limit); what would is HAC_NO_MEMORY, with the
+ * figures. Host memory in which kernels work does not count. */
+uint64_t hac_device_allocated(const hac_device *device);
+
+/* From here on the scratch memory of earlier tasks may be freed for others. */
+void hac_device_begin_task(hac_device *device);
+
 /* Number of kernels that were launched on the device so far: whether a task ran kernels shows in what it
  * adds.
  */

@@ -28,7 +28,6 @@
 #define TAKEN_MARGIN  1.03
 #define LEARNT_PART   0.9 /* of a price that must come from models for k_source "model" */
 #define TRIAL_SECONDS 5e-3
-#define GIB           1073741824.0
 
 static const char *const scheme_names[] = {"auto", "proportional", "lower", "upper", "none"};
 
@@ -133,8 +132,8 @@ static bool fits(const hac_machine *machine, const hac_plan *plan, char *reason,
             bool here = task->device_mask >> d & 1;
             if (!here || device->host_memory || device->memory == 0 || bytes <= device->memory)
                 continue;
-            snprintf(reason, capacity, "%s needs %.2f GiB on %s, which has %.2f", task->codelet,
-                     (double)bytes / GIB, device->name, (double)device->memory / GIB);
+            snprintf(reason, capacity, "%s needs %.1f MiB on %s, which has %.1f", task->codelet,
+                     (double)bytes / 0x1p20, device->name, (double)device->memory / 0x1p20);
             return false;
         }
     }

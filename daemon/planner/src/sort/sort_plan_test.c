@@ -234,7 +234,7 @@ static void test_circumstances(void **state)
     bool told = false;
     for (size_t i = 0; i < plan->n_candidates; i++)
         told |= plan->candidates[i].seconds < 0 && plan->candidates[i].cause == HAC_CAUSE_CANNOT &&
-                strstr(plan->candidates[i].reason, "GiB on dev0") != NULL;
+                strstr(plan->candidates[i].reason, "MiB on dev0") != NULL;
     assert_true(told);
     hac_plan_free(plan);
 }
