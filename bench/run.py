@@ -26,6 +26,7 @@ import sys
 import time
 
 import run_atlas
+import run_auto
 import run_first
 import run_opsplit
 import run_parquet
@@ -37,7 +38,7 @@ import run_splice
 from machine import HERE, ROOT, Machine
 
 WHAT = ("sort", "first", "query", "parquet", "splice", "roundtrip", "opsplit", "python")
-ALONE = ("atlas", "predict")  # only if they are asked for: the first takes half an hour and more
+ALONE = ("atlas", "predict", "auto")  # only if they are asked for: the first takes half an hour and more
 SPLIT = """name: core
 match: {{platform: "Portable Computing Language", type: cpu}}
 kind: cpu
@@ -314,7 +315,8 @@ def markdown(results):
     return "\n".join(out + run_first.markdown(results.get("first")) + run_query.markdown(results["query"])
                      + run_parquet.markdown(results.get("parquet")) + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip"))
                      + run_opsplit.markdown(results.get("opsplit")) + run_python.markdown(results.get("python"))
-                     + run_atlas.markdown(results.get("atlas")) + run_predict.markdown(results.get("predict")))
+                     + run_atlas.markdown(results.get("atlas")) + run_predict.markdown(results.get("predict"))
+                     + run_auto.markdown(results.get("auto")))
 
 
 def measure_sort(build, quick):
@@ -386,6 +388,9 @@ def main():
     if "predict" in args.what:
         print("predictions:", flush=True)
         results["predict"] = run_predict.run(build, args.quick, args.only)
+    if "auto" in args.what:
+        print("free choice:", flush=True)
+        results["auto"] = run_auto.run(build, args.quick, args.only)
     if "splice" in args.what:
         print("splice:", flush=True)
         results["splice"] = run_splice.run(build, args.quick)
