@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "base/memfd.h"
-
-#define SPAN_ALIGNMENT 64
 
 /* An open-addressing table from number to item. Deletion moves followers back, so there are no tombstones. */
 typedef struct memory_item {
@@ -195,9 +194,9 @@ hac_status hac_memory_span(hac_memory *memory, uint32_t buffer, uint64_t offset,
     uint64_t end;
     if (found == NULL)
         return hac_fail(err, HAC_INVALID, "buffer %u is not registered", buffer);
-    if (offset % SPAN_ALIGNMENT != 0)
+    if (offset % HAC_ALIGNMENT != 0)
         return hac_fail(err, HAC_INVALID, "offset %llu is not a multiple of %d", (unsigned long long)offset,
-                        SPAN_ALIGNMENT);
+                        HAC_ALIGNMENT);
     if (__builtin_add_overflow(offset, bytes, &end) || end > found->bytes)
         return hac_fail(err, HAC_INVALID, "%llu bytes from %llu on are not within buffer %u of %llu bytes",
                         (unsigned long long)bytes, (unsigned long long)offset, buffer,

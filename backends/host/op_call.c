@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64
+#include "base/limits.h"
 
 hac_status hac_op_fail(hac_error *err, size_t operand, const char *fmt, ...)
 {
@@ -59,16 +59,16 @@ static hac_status place(const hac_span *span, size_t operand, const char *part, 
                         uint64_t size, uint8_t **ret, hac_error *err)
 {
     /* empty parts point here, so that no pointer is NULL */
-    static _Alignas(ALIGNMENT) uint8_t nothing[ALIGNMENT];
+    static _Alignas(HAC_ALIGNMENT) uint8_t nothing[HAC_ALIGNMENT];
     uint64_t bytes;
     *ret = nothing;
     if (__builtin_mul_overflow(n, size, &bytes))
         return hac_op_fail(err, operand, "%llu %s are more than any memory", (unsigned long long)n, part);
     if (bytes == 0)
         return HAC_OK;
-    if (offset % ALIGNMENT != 0)
+    if (offset % HAC_ALIGNMENT != 0)
         return hac_op_fail(err, operand, "its %s begin at byte %llu, which is no multiple of %d", part,
-                           (unsigned long long)offset, ALIGNMENT);
+                           (unsigned long long)offset, HAC_ALIGNMENT);
     if (offset > span->bytes || bytes > span->bytes - offset)
         return hac_op_fail(err, operand, "its %s (%llu bytes from %llu on) are outside of a span of %llu",
                            part, (unsigned long long)bytes, (unsigned long long)offset,

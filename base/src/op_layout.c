@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/op_layout.h"
+#include "base/limits.h"
 
 #include <string.h>
 
@@ -34,8 +35,6 @@ size_t hac_op_element_size(unsigned kind)
 }
 
 /* ---- where parts lie ---- */
-
-#define ALIGNMENT UINT64_C(64)
 
 static const hac_op_layout layouts[HAC_VECTOR_END] = {
     [HAC_VECTOR_FIX_VALUE] = {.dense = true, .columns = true},
@@ -81,7 +80,7 @@ static bool add_part(uint64_t *bytes, uint64_t part, uint64_t *ret_at)
     *ret_at = *bytes;
     if (part > INT64_MAX / 4 || *bytes > INT64_MAX / 4)
         return false;
-    *bytes += (part + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *bytes += (part + HAC_ALIGNMENT - 1) / HAC_ALIGNMENT * HAC_ALIGNMENT;
     return true;
 }
 
@@ -94,7 +93,7 @@ bool hac_op_place(hac_op_operand *operand, uint64_t *ret_bytes)
         fits = fits && add_part(&bytes, parts.offsets, &operand->offsets);
     if (hac_op_layout_of(operand->form)->index_bytes > 0)
         fits = fits && add_part(&bytes, parts.indices, &operand->indices);
-    *ret_bytes = bytes > 0 ? bytes : ALIGNMENT;
+    *ret_bytes = bytes > 0 ? bytes : HAC_ALIGNMENT;
     return fits;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/table.h"
+#include "base/limits.h"
 
 #include <string.h>
-
-#define PART_ALIGNMENT 64
 
 typedef struct part {
     const char *name;
@@ -34,10 +33,10 @@ static bool values_bytes(const hac_table_column *column, uint64_t rows, uint64_t
 
 static hac_status check_part(const part *p, uint64_t bytes, size_t column, hac_error *err)
 {
-    if (p->offset % PART_ALIGNMENT != 0)
+    if (p->offset % HAC_ALIGNMENT != 0)
         return hac_fail(err, HAC_INVALID,
                         "table column %zu: its %s start at byte %llu, not at a multiple of %d", column,
-                        p->name, (unsigned long long)p->offset, PART_ALIGNMENT);
+                        p->name, (unsigned long long)p->offset, HAC_ALIGNMENT);
     if (p->offset > bytes || p->bytes > bytes - p->offset)
         return hac_fail(err, HAC_INVALID,
                         "table column %zu: its %s (%llu bytes at %llu) are outside the table's %llu bytes",

@@ -5,9 +5,6 @@
 #include "base/short_number.h"
 #include "base/value_text.h"
 
-#define MICROSECONDS_A_SECOND INT64_C(1000000)
-#define MICROSECONDS_A_DAY    (86400 * MICROSECONDS_A_SECOND)
-
 /* Years that begin in March have the leap day at their end, and months of 30.6 days: 153 in five. */
 
 int64_t hac_days_from_civil(int64_t year, unsigned month, unsigned day)
@@ -156,7 +153,7 @@ static hac_text_status take_time(const char **at, const char *end, int64_t *ret)
         if (status == HAC_TEXT_MALFORMED)
             return status;
     }
-    *ret = (int64_t)(hour * 3600 + minute * 60 + second) * MICROSECONDS_A_SECOND + fraction;
+    *ret = (int64_t)(hour * 3600 + minute * 60 + second) * HAC_US_PER_SECOND + fraction;
     return hour > 23 || minute > 59 || second > 59 ? HAC_TEXT_RANGE : status;
 }
 
@@ -198,7 +195,7 @@ static hac_text_status take_zone(const char **at, const char *end, int64_t *ret)
         return HAC_TEXT_MALFORMED;
     int64_t seconds = 0;
     hac_text_status status = take_offset(at, end, &seconds);
-    *ret = (west ? -seconds : seconds) * MICROSECONDS_A_SECOND;
+    *ret = (west ? -seconds : seconds) * HAC_US_PER_SECOND;
     return status;
 }
 
@@ -213,7 +210,7 @@ bool hac_date_has_text(int64_t days)
 
 bool hac_timestamp_has_text(int64_t microseconds)
 {
-    return microseconds >= FIRST_DAY * MICROSECONDS_A_DAY && microseconds < BEHIND_DAY * MICROSECONDS_A_DAY;
+    return microseconds >= FIRST_DAY * HAC_US_PER_DAY && microseconds < BEHIND_DAY * HAC_US_PER_DAY;
 }
 
 hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret)
@@ -234,7 +231,7 @@ hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret
         return HAC_TEXT_RANGE;
     if (clock != HAC_TEXT_OK)
         return clock;
-    int64_t value = days * MICROSECONDS_A_DAY + time - zone;
+    int64_t value = days * HAC_US_PER_DAY + time - zone;
     if (!hac_timestamp_has_text(value)) /* what is printed could not be read */
         return HAC_TEXT_RANGE;
     *ret = value;
@@ -283,13 +280,13 @@ size_t hac_print_date(int32_t days, char *ret)
 
 size_t hac_print_timestamp(int64_t microseconds, char *ret)
 {
-    int64_t days = microseconds / MICROSECONDS_A_DAY, time = microseconds % MICROSECONDS_A_DAY;
+    int64_t days = microseconds / HAC_US_PER_DAY, time = microseconds % HAC_US_PER_DAY;
     if (time < 0) {
         days--;
-        time += MICROSECONDS_A_DAY;
+        time += HAC_US_PER_DAY;
     }
-    unsigned seconds = (unsigned)(time / MICROSECONDS_A_SECOND);
-    unsigned fraction = (unsigned)(time % MICROSECONDS_A_SECOND);
+    unsigned seconds = (unsigned)(time / HAC_US_PER_SECOND);
+    unsigned fraction = (unsigned)(time % HAC_US_PER_SECOND);
     char *p = put_date(ret, days);
     *p++ = ' ';
     p = put(p, seconds / 3600, 2);

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "arrow/arrow_batches.h"
+#include "base/limits.h"
 #include "base/type.h"
 #include "jobs/job_input.h"
 #include "query/query.h"
 #include "sort/sort.h"
-
-enum { ALIGNMENT = 64 };
 
 /* ---- in ---- */
 
@@ -127,7 +126,7 @@ static bool in_place(hac_client *client, const uint8_t *values, uint64_t bytes, 
     const hac_mapping *mapping =
         bytes == 0 ? NULL : hac_mappings_containing(&client->mappings, values, bytes);
     uint64_t offset = mapping == NULL ? 0 : (uint64_t)(values - mapping->address);
-    if (mapping == NULL || offset % ALIGNMENT != 0)
+    if (mapping == NULL || offset % HAC_ALIGNMENT != 0)
         return false;
     hac_job_input_buffer(mapping, offset, bytes, ret);
     return true;
@@ -178,7 +177,7 @@ static hac_status copy_pairs(hac_client *client, const primitive_column *key, co
                              hac_sort_call *call, hac_error *err)
 {
     uint64_t key_bytes = key->items * key->width, payload_bytes = payload->items * payload->width;
-    uint64_t payload_at = (key_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes;
+    uint64_t payload_at = (key_bytes + HAC_ALIGNMENT - 1) / HAC_ALIGNMENT * HAC_ALIGNMENT, bytes;
     if (__builtin_add_overflow(payload_at, payload_bytes, &bytes))
         return hac_fail(err, HAC_INVALID, "%" PRIu64 " items are more than can be", key->items);
     hac_buffer *buffer = NULL;

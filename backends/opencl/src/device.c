@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "cl_error.h"
 #include "codelet/progress.h"
 #include "device_internal.h"
-
-#define WINDOW_ALIGNMENT 64 /* with less, PoCL's kernels crash without an error */
 
 HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
 
@@ -286,8 +285,8 @@ hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes
     hac_status status = new_window(device, bytes, &window, err);
     if (status != HAC_OK)
         return status;
-    if ((uintptr_t)data % WINDOW_ALIGNMENT != 0)
-        return hac_fail(err, HAC_INVALID, "a window's memory is not %d-byte aligned", WINDOW_ALIGNMENT);
+    if ((uintptr_t)data % HAC_ALIGNMENT != 0) /* with less, PoCL's kernels crash without an error */
+        return hac_fail(err, HAC_INVALID, "a window's memory is not %d-byte aligned", HAC_ALIGNMENT);
     *window = (hac_device_window){.data = data, .bytes = bytes, .access = access};
     const hac_piece all = {data, bytes, 0};
     status = device->facts.host_memory ? open_in_place(device, window, err)

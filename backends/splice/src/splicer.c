@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "splice/splicer.h"
 
+#include "base/limits.h"
+
 hac_status hac_splicer_init(hac_splicer *s, uint64_t first, uint64_t capacity, uint64_t elements,
                             hac_error *err)
 {
-    if (first % HAC_BLOCK_ALIGNMENT != 0 || first >= capacity || elements == 0 || capacity > UINT64_MAX / 4)
+    if (first % HAC_ALIGNMENT != 0 || first >= capacity || elements == 0 || capacity > UINT64_MAX / 4)
         return hac_fail(err, HAC_INVALID, "a working buffer of %llu bytes with blocks from %llu on",
                         (unsigned long long)capacity, (unsigned long long)first);
     *s = (hac_splicer){.first = first, .capacity = capacity, .elements = elements, .cursor = first};
@@ -19,7 +21,7 @@ bool hac_splicer_fits(const hac_splicer *s, uint64_t bytes, uint64_t elements)
 /* The next block begins at an aligned offset, which may be beyond the capacity. */
 static uint64_t behind(uint64_t cursor, uint64_t bytes)
 {
-    return (cursor + bytes + HAC_BLOCK_ALIGNMENT - 1) / HAC_BLOCK_ALIGNMENT * HAC_BLOCK_ALIGNMENT;
+    return (cursor + bytes + HAC_ALIGNMENT - 1) / HAC_ALIGNMENT * HAC_ALIGNMENT;
 }
 
 static hac_status pause(hac_splicer *s, uint64_t bytes, uint64_t elements)

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
+
 #define FIRST_BLOCKS 4 /* memory is first allocated for this many blocks of the first one's size */
 #define WORD         sizeof(uint64_t)
 
 static uint64_t rounded(uint64_t bytes)
 {
-    return (bytes + HAC_BLOCK_ALIGNMENT - 1) / HAC_BLOCK_ALIGNMENT * HAC_BLOCK_ALIGNMENT;
+    return (bytes + HAC_ALIGNMENT - 1) / HAC_ALIGNMENT * HAC_ALIGNMENT;
 }
 
 static uint64_t element_words(const hac_schema *schema)
@@ -127,7 +129,7 @@ static hac_status grow(hac_working_buffer *b, uint64_t capacity, uint64_t end, u
         return HAC_OK;
     uint64_t allocated = b->allocated == 0 ? end + (FIRST_BLOCKS - 1) * block : 2 * b->allocated;
     allocated = rounded(allocated < end ? end : allocated > capacity ? capacity : allocated);
-    uint8_t *memory = aligned_alloc(HAC_BLOCK_ALIGNMENT, allocated);
+    uint8_t *memory = aligned_alloc(HAC_ALIGNMENT, allocated);
     if (memory == NULL)
         return hac_fail_no_memory(err);
     if (b->n_blocks != 0)

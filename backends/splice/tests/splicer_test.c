@@ -2,6 +2,7 @@
 /* The splicer's rule: examples, then random sequences of blocks with invariants. */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/random.h"
 #include "splice/splicer.h"
 
@@ -108,7 +109,7 @@ static void note_block(const hac_splicer *s, device *d, uint64_t number, uint64_
                        uint64_t elements)
 {
     assert_int_equal(d->done + d->n, number);
-    assert_int_equal(at % HAC_BLOCK_ALIGNMENT, 0);
+    assert_int_equal(at % HAC_ALIGNMENT, 0);
     assert_true(at >= s->first && bytes <= s->capacity && at <= s->capacity - bytes);
     assert_true(d->n == 0 ? at == s->first : at >= d->ends[d->n - 1]);
     d->begins[d->n] = at;

@@ -28,6 +28,10 @@
 #define HAC_TASK_PARAMS_MAX 24
 #define HAC_TASK_VALUES_MAX 96
 
+/* Positions of task spans, and of columns and parts of vectors in buffers, are multiples of this: the largest
+ * vector that a device reads at once. libhac, the planner, the executor, codelets. */
+#define HAC_ALIGNMENT 64
+
 /* Sorts; libhac. */
 #define HAC_FOLD_STEPS_MAX 64
 #define HAC_PAYLOAD_MAX    256 /* bytes of an item */

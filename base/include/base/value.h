@@ -34,6 +34,12 @@ typedef enum hac_kind {
     HAC_KIND_END
 } hac_kind;
 
+/* A timestamp counts microseconds. */
+#define HAC_US_PER_SECOND INT64_C(1000000)
+#define HAC_US_PER_MINUTE (60 * HAC_US_PER_SECOND)
+#define HAC_US_PER_HOUR   (60 * HAC_US_PER_MINUTE)
+#define HAC_US_PER_DAY    (24 * HAC_US_PER_HOUR)
+
 #define HAC_DECIMAL_DIGITS_64  18
 #define HAC_DECIMAL_DIGITS_MAX 38
 

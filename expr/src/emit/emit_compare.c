@@ -5,8 +5,6 @@
 #include "syntax/literal.h"
 #include "syntax/types.h"
 
-#define DAY_MICROSECONDS INT64_C(86400000000)
-
 static hac_value_id binary(hac_emitter *e, hac_op op, hac_value_id a, hac_value_id b)
 {
     return hac_program_builder_op(e->builder, op, a, b, 0, 0);
@@ -113,8 +111,8 @@ static hac_value_id compare_off_grid(hac_emitter *e, hac_relation which, hac_nod
  * that no timestamp can represent. */
 static hac_value_id compare_moment(hac_emitter *e, hac_relation which, hac_node *a, const hac_node *b)
 {
-    int64_t moment = (int64_t)b->literal.integer, rest = moment % DAY_MICROSECONDS;
-    int64_t day = moment / DAY_MICROSECONDS - (rest < 0);
+    int64_t moment = (int64_t)b->literal.integer, rest = moment % HAC_US_PER_DAY;
+    int64_t day = moment / HAC_US_PER_DAY - (rest < 0);
     hac_value_id left = hac_emit_node(e, a);
     if (rest != 0 && (which == HAC_EQ || which == HAC_NE))
         return always(e, which == HAC_NE, left);

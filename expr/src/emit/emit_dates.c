@@ -8,9 +8,6 @@
 #define FIRST_DAY (-719162)
 #define LAST_DAY  2932896
 
-#define SECOND INT64_C(1000000)
-#define DAY    (86400 * SECOND)
-
 static hac_value_id op(hac_emitter *e, hac_op operation, hac_value_id a, hac_value_id b)
 {
     return hac_program_builder_op(e->builder, operation, a, b, 0, 0);
@@ -98,8 +95,8 @@ hac_value_id hac_emit_add_months(hac_emitter *e, const hac_node *node)
 /* Times outside of the years 1 … 9999 are an error. */
 static hac_value_id clock_time(hac_emitter *e, hac_value_id timestamp)
 {
-    return hac_program_builder_range(e->builder, HAC_OP_RANGE_I64, timestamp, FIRST_DAY * DAY,
-                                     LAST_DAY * DAY + (DAY - 1));
+    return hac_program_builder_range(e->builder, HAC_OP_RANGE_I64, timestamp, FIRST_DAY * HAC_US_PER_DAY,
+                                     LAST_DAY * HAC_US_PER_DAY + (HAC_US_PER_DAY - 1));
 }
 
 /* k: 1: of a date */
@@ -173,7 +170,9 @@ hac_value_id hac_emit_zone(hac_emitter *e, const hac_node *node)
 
 static int64_t unit_length(hac_date_unit unit)
 {
-    return unit == HAC_UNIT_HOUR ? 3600 * SECOND : unit == HAC_UNIT_MINUTE ? 60 * SECOND : SECOND;
+    return unit == HAC_UNIT_HOUR     ? HAC_US_PER_HOUR
+           : unit == HAC_UNIT_MINUTE ? HAC_US_PER_MINUTE
+                                     : HAC_US_PER_SECOND;
 }
 
 /* A number for the unit in which the time lies: the difference of two is the result. */

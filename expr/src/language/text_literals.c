@@ -58,14 +58,13 @@ static bool read_date(const char *text, size_t bytes, hac_literal *ret)
 {
     int32_t days = 0;
     int64_t microseconds = 0;
-    const int64_t day = INT64_C(86400000000);
     if (hac_parse_date(text, bytes, &days) == HAC_TEXT_OK) {
         ret->integer = days;
         return true;
     }
-    if (hac_cast_timestamp(text, bytes, &microseconds) != HAC_TEXT_OK || microseconds % day != 0)
+    if (hac_cast_timestamp(text, bytes, &microseconds) != HAC_TEXT_OK || microseconds % HAC_US_PER_DAY != 0)
         return false;
-    ret->integer = microseconds / day;
+    ret->integer = microseconds / HAC_US_PER_DAY;
     return true;
 }
 

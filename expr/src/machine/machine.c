@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "decimal128.h"
 #include "machine_entries.h"
 #include "machine_parts.h"
@@ -12,7 +13,6 @@
 
 HAC_DEFINE_CLEANUP(hac_machine_c *, hac_machine_c_free)
 
-#define ALIGNMENT     64
 #define CONSTANTS_MAX 64 /* constants that are kept as columns; others are filled for each batch */
 #define NONE          UINT16_MAX
 
@@ -306,7 +306,7 @@ static bool all_constant(const translation *t, const hac_instruction *at)
 
 /* Kernels read and write whole blocks. */
 typedef struct folding_block {
-    _Alignas(ALIGNMENT) uint8_t bytes[HAC_KERNEL_BLOCK * 8];
+    _Alignas(HAC_ALIGNMENT) uint8_t bytes[HAC_KERNEL_BLOCK * 8];
 } folding_block;
 
 /* The result of an operation on constants, computed by its kernel. NULL: an operand is not constant, or the
@@ -395,7 +395,7 @@ static hac_status allocate_columns(hac_machine_c *machine, size_t constants, hac
     size_t bytes = constants * column_bytes(HAC_REPR_I128);
     for (size_t i = 0; i < program->n_registers; i++)
         bytes += column_bytes(program->registers[i]);
-    machine->memory = aligned_alloc(ALIGNMENT, bytes + ALIGNMENT);
+    machine->memory = aligned_alloc(HAC_ALIGNMENT, bytes + HAC_ALIGNMENT);
     if (machine->memory == NULL)
         return hac_fail_no_memory(err);
     memset(machine->memory, 0, bytes);
@@ -425,8 +425,8 @@ static hac_status allocate(hac_machine_c *machine, size_t string_bytes, hac_erro
     machine->slots = calloc(program->n_registers + program->n_inputs + constants + 1, sizeof *machine->slots);
     /* one step for each instruction, and one for each of its operands that is a constant */
     machine->steps = aligned_alloc(16, (program->n_instructions * 4 + 1) * sizeof *machine->steps);
-    machine->lists =
-        aligned_alloc(ALIGNMENT, (program->n_constants * 16 + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
+    machine->lists = aligned_alloc(HAC_ALIGNMENT, (program->n_constants * 16 + HAC_ALIGNMENT) /
+                                                      HAC_ALIGNMENT * HAC_ALIGNMENT);
     if (machine->slots == NULL || machine->steps == NULL || machine->lists == NULL || machine->folded == NULL)
         return hac_fail_no_memory(err);
     hac_status status = allocate_columns(machine, constants, err);

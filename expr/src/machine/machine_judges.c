@@ -69,7 +69,7 @@ JUDGE(sub_i128, i128, i128, OVERFLOWS(!hac_sub_i128(x, y, &(i128){0})))
 JUDGE(mul_i128, i128, i128, OVERFLOWS(!hac_mul_i128(x, y, &(i128){0})))
 JUDGE_ONE(scale_up_i128, i128, OVERFLOWS(!hac_mul_i128(x, c->k->power_128, &(i128){0})))
 JUDGE_ONE(f64_to_decimal, double, LEAVES(!hac_decimal_from_f64(x, c->k->number, &(i128){0})))
-JUDGE_ONE(date_to_timestamp, int64_t, LEAVES(__builtin_mul_overflow(x, INT64_C(86400000000), &(int64_t){0})))
+JUDGE_ONE(date_to_timestamp, int64_t, LEAVES(__builtin_mul_overflow(x, HAC_US_PER_DAY, &(int64_t){0})))
 JUDGE(add_months, int64_t, int64_t, OVERFLOWS(!hac_add_months(x, y, &(int64_t){0})))
 
 const hac_judge hac_judges[HAC_OP_END] = {

@@ -407,17 +407,17 @@ static u64 timestamp_to_date_columns(const hac_columns *c)
         return hac_kernels_scalar[HAC_OP_TIMESTAMP_TO_DATE].columns(c);
     for (size_t i = 0; i < n; i++) {
         i64 quotient;
-        floor_small(a[i], INT64_C(86400000000), &quotient);
+        floor_small(a[i], HAC_US_PER_DAY, &quotient);
         r[i] = quotient;
     }
     return 0;
 }
 
 /* For hour, minute, second and microsecond: microseconds of the unit, and of the next larger unit. */
-static const i64 time_units[][2] = {{INT64_C(3600000000), INT64_C(86400000000)},
-                                    {60000000, INT64_C(3600000000)},
-                                    {1000000, 60000000},
-                                    {1, 1000000}};
+static const i64 time_units[][2] = {{HAC_US_PER_HOUR, HAC_US_PER_DAY},
+                                    {HAC_US_PER_MINUTE, HAC_US_PER_HOUR},
+                                    {HAC_US_PER_SECOND, HAC_US_PER_MINUTE},
+                                    {1, HAC_US_PER_SECOND}};
 
 static u64 time_part_columns(const hac_columns *c)
 {

@@ -79,11 +79,6 @@ UNARY(bit_count, i64, u64, z = __builtin_popcountll(x);)
 
 /* ---- dates and times ----------------------------------------------------------------------------------- */
 
-#define SECOND INT64_C(1000000)
-#define MINUTE (60 * SECOND)
-#define HOUR   (60 * MINUTE)
-#define DAY    (24 * HOUR)
-
 /* The remainder of a floor division: never negative. */
 static i64 floor_rest(i64 value, i64 unit)
 {
@@ -102,16 +97,16 @@ static i64 unit_length(unsigned unit, i64 *ret_above)
 {
     switch (unit) {
     case HAC_UNIT_HOUR:
-        *ret_above = DAY;
-        return HOUR;
+        *ret_above = HAC_US_PER_DAY;
+        return HAC_US_PER_HOUR;
     case HAC_UNIT_MINUTE:
-        *ret_above = HOUR;
-        return MINUTE;
+        *ret_above = HAC_US_PER_HOUR;
+        return HAC_US_PER_MINUTE;
     case HAC_UNIT_SECOND:
-        *ret_above = MINUTE;
-        return SECOND;
+        *ret_above = HAC_US_PER_MINUTE;
+        return HAC_US_PER_SECOND;
     default:
-        *ret_above = SECOND;
+        *ret_above = HAC_US_PER_SECOND;
         return 1;
     }
 }
@@ -137,8 +132,8 @@ static uint64_t time_trunc(const hac_columns *c)
 
 UNARY(date_part, i64, i64, z = hac_date_part(x, c->k->number);)
 UNARY(date_trunc, i64, i64, z = hac_date_trunc(x, c->k->number);)
-UNARY(timestamp_to_date, i64, i64, z = floor_quotient(x, DAY);)
-UNARY(date_to_timestamp, i64, i64, bad |= __builtin_mul_overflow(x, DAY, &z);)
+UNARY(timestamp_to_date, i64, i64, z = floor_quotient(x, HAC_US_PER_DAY);)
+UNARY(date_to_timestamp, i64, i64, bad |= __builtin_mul_overflow(x, HAC_US_PER_DAY, &z);)
 BINARY(add_months, i64, i64, i64, bad |= !hac_add_months(x, y, &z);)
 
 /* ---- libm ---------------------------------------------------------------------------------------------- */

@@ -5,9 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define SECOND INT64_C(1000000)
-#define DAY    (86400 * SECOND)
-
 typedef enum time_part {
     PART_YEAR,
     PART_YEAR_SHORT,
@@ -165,7 +162,8 @@ bool hac_time_format_has_offset(const char *format, size_t bytes)
 
 static void split(int64_t microseconds, int ret[PARTS])
 {
-    int64_t days = microseconds / DAY - (microseconds % DAY < 0), rest = microseconds - days * DAY, year;
+    int64_t days = microseconds / HAC_US_PER_DAY - (microseconds % HAC_US_PER_DAY < 0),
+            rest = microseconds - days * HAC_US_PER_DAY, year;
     unsigned month, day;
     hac_civil_from_days(days, &year, &month, &day);
     ret[PART_YEAR] = (int)year;
@@ -174,12 +172,12 @@ static void split(int64_t microseconds, int ret[PARTS])
     ret[PART_DAY] = (int)day;
     ret[PART_DAY_OF_YEAR] = (int)(days - hac_days_from_civil(year, 1, 1)) + 1;
     ret[PART_WEEKDAY] = (int)(((days + 3) % 7 + 7) % 7) + 1; /* 1970-01-01 was a Thursday */
-    ret[PART_HOUR] = (int)(rest / (3600 * SECOND));
+    ret[PART_HOUR] = (int)(rest / HAC_US_PER_HOUR);
     ret[PART_HOUR_12] = (ret[PART_HOUR] + 11) % 12 + 1;
     ret[PART_HALF] = ret[PART_HOUR] >= 12;
-    ret[PART_MINUTE] = (int)(rest / (60 * SECOND) % 60);
-    ret[PART_SECOND] = (int)(rest / SECOND % 60);
-    ret[PART_FRACTION] = (int)(rest % SECOND);
+    ret[PART_MINUTE] = (int)(rest / HAC_US_PER_MINUTE % 60);
+    ret[PART_SECOND] = (int)(rest / HAC_US_PER_SECOND % 60);
+    ret[PART_FRACTION] = (int)(rest % HAC_US_PER_SECOND);
 }
 
 static size_t print_number(int value, unsigned digits, bool blanks, char *ret)
@@ -346,7 +344,8 @@ static hac_text_status assemble(const time_reader *r, int64_t *ret)
     if (!days_of(parts, &days))
         return HAC_TEXT_MALFORMED;
     int64_t minutes = hour * 60 + parts[PART_MINUTE] - parts[PART_OFFSET];
-    int64_t time = days * DAY + minutes * 60 * SECOND + parts[PART_SECOND] * SECOND + parts[PART_FRACTION];
+    int64_t time = days * HAC_US_PER_DAY + minutes * HAC_US_PER_MINUTE +
+                   parts[PART_SECOND] * HAC_US_PER_SECOND + parts[PART_FRACTION];
     if (!hac_timestamp_has_text(time))
         return HAC_TEXT_RANGE;
     if (r->status == HAC_TEXT_OK)

@@ -6,7 +6,6 @@
 
 #include "base/value_text.h"
 
-#define SECOND      INT64_C(1000000)
 #define DAY         INT64_C(86400)
 #define CYCLE_YEARS 400                     /* after which dates have the same weekdays again */
 #define CYCLE       (INT64_C(146097) * DAY) /* 400 years in seconds */
@@ -191,7 +190,7 @@ void hac_zone_free(hac_zone *zone)
 /* The whole seconds of a time, moved by whole cycles into the years of the list. */
 static int64_t folded(const hac_zone *zone, int64_t microseconds)
 {
-    int64_t seconds = microseconds / SECOND - (microseconds % SECOND < 0);
+    int64_t seconds = microseconds / HAC_US_PER_SECOND - (microseconds % HAC_US_PER_SECOND < 0);
     if (zone->repeats && seconds >= zone->fold)
         seconds -= ((seconds - zone->fold) / CYCLE + 1) * CYCLE;
     return seconds;
@@ -215,7 +214,7 @@ bool hac_zone_local(const hac_zone *zone, int64_t microseconds, int64_t *ret)
 {
     size_t n = changes_until(zone, folded(zone, microseconds));
     int64_t offset = n > 0 ? zone->changes[n - 1].offset : zone->offset;
-    return !__builtin_add_overflow(microseconds, offset * SECOND, ret);
+    return !__builtin_add_overflow(microseconds, offset * HAC_US_PER_SECOND, ret);
 }
 
 bool hac_zone_utc(const hac_zone *zone, int64_t microseconds, int64_t *ret)
@@ -226,5 +225,5 @@ bool hac_zone_utc(const hac_zone *zone, int64_t microseconds, int64_t *ret)
     while (n > 0 && zone->changes[n - 1].time + zone->changes[n - 1].offset > seconds)
         n--;
     int64_t offset = n > 0 ? zone->changes[n - 1].offset : zone->offset;
-    return !__builtin_sub_overflow(microseconds, offset * SECOND, ret);
+    return !__builtin_sub_overflow(microseconds, offset * HAC_US_PER_SECOND, ret);
 }

@@ -7,7 +7,6 @@
 #include "base/value_text.h"
 
 #define TOO_LARGE "the interval is too large"
-#define SECOND    INT64_C(1000000)
 
 static const struct {
     const char *name; /* also with an s behind it */
@@ -16,13 +15,13 @@ static const struct {
     {"year", 12, 0},
     {"quarter", 3, 0},
     {"month", 1, 0},
-    {"week", 0, 7 * 86400 * SECOND},
-    {"day", 0, 86400 * SECOND},
-    {"hour", 0, 3600 * SECOND},
-    {"minute", 0, 60 * SECOND},
-    {"min", 0, 60 * SECOND},
-    {"second", 0, SECOND},
-    {"sec", 0, SECOND},
+    {"week", 0, 7 * HAC_US_PER_DAY},
+    {"day", 0, HAC_US_PER_DAY},
+    {"hour", 0, HAC_US_PER_HOUR},
+    {"minute", 0, HAC_US_PER_MINUTE},
+    {"min", 0, HAC_US_PER_MINUTE},
+    {"second", 0, HAC_US_PER_SECOND},
+    {"sec", 0, HAC_US_PER_SECOND},
     {"millisecond", 0, 1000},
     {"ms", 0, 1000},
     {"microsecond", 0, 1},

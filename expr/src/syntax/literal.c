@@ -7,8 +7,6 @@
 #include "base/value_text.h"
 #include "program/type_facts.h"
 
-#define DAY_MICROSECONDS INT64_C(86400000000)
-
 static unsigned digits_of(__int128 value)
 {
     unsigned digits = 1;
@@ -120,7 +118,7 @@ hac_literal_fit hac_literal_as(const hac_literal *literal, hac_value_type from, 
     if (from.kind == HAC_KIND_TIMESTAMP && to.kind == HAC_KIND_TIMESTAMP)
         return HAC_LITERAL_FITS;
     if (from.kind == HAC_KIND_DATE && to.kind == HAC_KIND_TIMESTAMP) {
-        ret->integer = literal->integer * DAY_MICROSECONDS;
+        ret->integer = literal->integer * HAC_US_PER_DAY;
         return HAC_LITERAL_FITS;
     }
     if (!hac_is_number(from) || !hac_is_number(to))

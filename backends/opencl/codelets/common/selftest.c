@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "opencl/device.h"
 #include "try.h"
 
 #define PROGRAM         "selftest"
 #define LANES           16u
-#define ALIGNMENT       64u
 #define SUM_ITEMS       (LANES * 4096u)
 #define LOCAL_GROUPS    8u
 #define LOOP_ITERATIONS 100000u
@@ -74,7 +74,7 @@ static hac_status run_sum(hac_device *device, uint32_t *items, uint32_t n_vector
 
 static hac_status sum(hac_device *device, uint32_t *items, uint64_t count, uint64_t *ret, hac_error *err)
 {
-    _Alignas(ALIGNMENT) uint64_t out[8] = {0};
+    _Alignas(HAC_ALIGNMENT) uint64_t out[8] = {0};
     hac_status status = run_sum(device, items, (uint32_t)(count / LANES), 0, out, err);
     if (status == HAC_OK)
         *ret = out[0];
@@ -135,7 +135,7 @@ static hac_status test_sum(hac_device *device, uint32_t *items, hac_error *err)
 
 static hac_status test_loop(hac_device *device, uint32_t *items, hac_error *err)
 {
-    _Alignas(ALIGNMENT) uint64_t out[8] = {0};
+    _Alignas(HAC_ALIGNMENT) uint64_t out[8] = {0};
     uint32_t limit = hac_device_get_facts(device)->max_loop_iterations;
     uint32_t iterations = limit != 0 && limit < LOOP_ITERATIONS ? limit : LOOP_ITERATIONS;
     for (uint32_t i = 0; i < LANES; i++)
@@ -190,7 +190,7 @@ hac_status hac_selftest_known_answer(hac_device *device, hac_type type, hac_erro
 {
     if (type != HAC_TYPE_U32)
         return HAC_OK;
-    hac_autofree uint32_t *items = aligned_alloc(ALIGNMENT, SUM_ITEMS * sizeof *items);
+    hac_autofree uint32_t *items = aligned_alloc(HAC_ALIGNMENT, SUM_ITEMS * sizeof *items);
     if (items == NULL)
         return hac_fail_no_memory(err);
     hac_status status = test_sum(device, items, err);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "kernels/expr_device_ops.cl"
 
-#define ALIGNMENT       64
 #define ITERATIONS_ROW  8  /* iterations of an instruction, except these */
 #define ITERATIONS_LIST 16 /* a search in a list of 4096 */
 #define PROGRAMS_MAX    2
@@ -182,7 +182,7 @@ static hac_status check_columns(const hac_program *p, const hac_table_column *co
 
 static size_t rounded(size_t words)
 {
-    return (words + ALIGNMENT / 8 - 1) / (ALIGNMENT / 8) * (ALIGNMENT / 8);
+    return (words + HAC_ALIGNMENT / 8 - 1) / (HAC_ALIGNMENT / 8) * (HAC_ALIGNMENT / 8);
 }
 
 static hac_status place(hac_expr_plan *plan, const hac_program *const *programs, size_t n, size_t n_columns,
@@ -199,7 +199,7 @@ static hac_status place(hac_expr_plan *plan, const hac_program *const *programs,
     if (constants > UINT16_MAX)
         return hac_fail(err, HAC_UNSUPPORTED, "the lists of the programs are too long for a device");
     plan->n_words = rounded(outputs_at + outputs);
-    plan->words = aligned_alloc(ALIGNMENT, plan->n_words * 8);
+    plan->words = aligned_alloc(HAC_ALIGNMENT, plan->n_words * 8);
     if (plan->words == NULL)
         return hac_fail_no_memory(err);
     memset(plan->words, 0, plan->n_words * 8);

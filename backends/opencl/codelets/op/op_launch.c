@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT  64
+#include "base/limits.h"
+
 #define CHUNK_ROWS (UINT64_C(1) << 24) /* maximum of a launch */
 
 const char *hac_op_expr_program(const hac_device_facts *facts, hac_type type)
@@ -79,7 +80,7 @@ void hac_op_in(hac_op_launch *l, const void *data, uint64_t from, uint64_t n, ui
         return;
     }
     uint8_t *begin = begin_of(data, from, size);
-    uint64_t before = (uintptr_t)begin % ALIGNMENT;
+    uint64_t before = (uintptr_t)begin % HAC_ALIGNMENT;
     add_window(l, begin - before, before + n * size, HAC_READ);
     hac_op_u64(l, before / size);
 }
@@ -100,8 +101,9 @@ void hac_op_out(hac_op_launch *l, void *data, uint64_t from, uint64_t n, uint64_
         return;
     }
     uint8_t *begin = begin_of(data, from, size);
-    if ((uintptr_t)begin % ALIGNMENT != 0) { /* the memory before it belongs to others */
-        uint8_t *copy = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if ((uintptr_t)begin % HAC_ALIGNMENT != 0) { /* the memory before it belongs to others */
+        uint8_t *copy =
+            aligned_alloc(HAC_ALIGNMENT, (bytes + HAC_ALIGNMENT - 1) / HAC_ALIGNMENT * HAC_ALIGNMENT);
         if (copy == NULL && l->a.status == HAC_OK)
             l->a.status = hac_fail_no_memory(l->a.err);
         if (copy == NULL)
@@ -160,7 +162,7 @@ hac_status hac_op_end(hac_op_launch *l, uint64_t groups, uint32_t lanes)
 
 uint64_t hac_op_chunk(const hac_device_facts *facts, uint64_t row_bytes, uint64_t grain)
 {
-    uint64_t max = (facts->max_allocation - ALIGNMENT) / (row_bytes == 0 ? 1 : row_bytes);
+    uint64_t max = (facts->max_allocation - HAC_ALIGNMENT) / (row_bytes == 0 ? 1 : row_bytes);
     max = (max < CHUNK_ROWS ? max : CHUNK_ROWS) / grain * grain;
     return max == 0 ? grain : max;
 }

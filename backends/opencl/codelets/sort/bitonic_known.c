@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "bitonic.h"
 #include "bitonic_pass.h"
-
-#define ALIGNMENT 64u
 
 /* multiplier · inverse = 1 (mod 2^64); their low halves: 1 (mod 2^32) */
 static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15), inverse = UINT64_C(0xf1de83e19937733d);
@@ -33,7 +32,7 @@ static void sample_free(bitonic_sample *s)
 
 static void *new_memory(uint64_t bytes)
 {
-    return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    return aligned_alloc(HAC_ALIGNMENT, (bytes + HAC_ALIGNMENT - 1) / HAC_ALIGNMENT * HAC_ALIGNMENT);
 }
 
 static uint64_t key_at(const bitonic_sample *s, const uint8_t *keys, uint64_t i)

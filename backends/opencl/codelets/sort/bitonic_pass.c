@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "bitonic.h"
 #include "common/try.h"
 
-#define ALIGNMENT  UINT64_C(64)
 #define SIMT_LOCAL 256u
 #define STEP_PAIRS 4096u /* comparators or items of a work-group, in the kernels for any step */
 /* of a launch: llvmpipe takes at most 65,535, and PoCL compiles one variant */
@@ -46,7 +46,7 @@ static hac_status view_open(hac_bitonic_job *job, hac_bitonic_view *view, hac_sp
                             hac_error *err)
 {
     uint64_t begin = view->first * size, end = begin + view->count * size;
-    uint64_t skipped = begin % ALIGNMENT;
+    uint64_t skipped = begin % HAC_ALIGNMENT;
     view->data = span.data + begin;
     view->bytes = end - begin;
     view->base = view->first;
@@ -57,8 +57,8 @@ static hac_status view_open(hac_bitonic_job *job, hac_bitonic_view *view, hac_sp
         return hac_device_open_window(job->device, view->data - skipped, view->bytes + skipped, view->access,
                                       &view->mem, err);
     }
-    uint64_t capacity = (view->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    view->copy = aligned_alloc(ALIGNMENT, capacity);
+    uint64_t capacity = (view->bytes + HAC_ALIGNMENT - 1) / HAC_ALIGNMENT * HAC_ALIGNMENT;
+    view->copy = aligned_alloc(HAC_ALIGNMENT, capacity);
     if (view->copy == NULL)
         return hac_fail_no_memory(err);
     if (view->access & HAC_READ)
@@ -115,7 +115,7 @@ static hac_status need_final(hac_bitonic_job *job, uint64_t first, uint64_t end,
  */
 static uint64_t window_items(const hac_bitonic_job *job, uint64_t first, uint64_t end, uint32_t log2)
 {
-    uint64_t max = (job->facts->max_allocation - ALIGNMENT) / job->item_bytes;
+    uint64_t max = (job->facts->max_allocation - HAC_ALIGNMENT) / job->item_bytes;
     if (end - first <= max)
         return end - first;
     uint64_t whole = max >> log2 << log2;
@@ -459,7 +459,7 @@ static hac_status merge_window(hac_bitonic_job *job, uint64_t first, uint64_t en
     for (; unit < stop; unit += GROUPS_MAX) {
         pass_arguments a = arguments_of(job, "bitonic_merge", err);
         add_mem(&a, job->work_view.mem);
-        add_local(&a, count <= 4 ? ALIGNMENT : (uint64_t)columns * job->item_bytes << count);
+        add_local(&a, count <= 4 ? HAC_ALIGNMENT : (uint64_t)columns * job->item_bytes << count);
         add_u64(&a, first - job->work_view.base);
         add_u64(&a, end - first);
         add_u64(&a, unit);
@@ -525,7 +525,7 @@ static hac_status step_in_pieces(hac_bitonic_job *job, uint64_t first, uint64_t 
 {
     hac_status status;
     uint64_t stride = UINT64_C(1) << step->to;
-    uint64_t max = (job->facts->max_allocation - ALIGNMENT) / job->item_bytes;
+    uint64_t max = (job->facts->max_allocation - HAC_ALIGNMENT) / job->item_bytes;
     uint64_t items = min(stride, UINT64_C(1) << (63 - __builtin_clzll(max | 1)));
     uint64_t piece = 0;
     TRY(view_close(job, &job->work_view, err));

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-
-#define ALIGNMENT 64u
+#include "base/limits.h"
 
 void *hac_radix_alloc(uint64_t bytes)
 {
-    if (bytes > SIZE_MAX - ALIGNMENT)
+    if (bytes > SIZE_MAX - HAC_ALIGNMENT)
         return NULL;
-    return aligned_alloc(ALIGNMENT, hac_radix_ceil(bytes == 0 ? 1 : bytes, ALIGNMENT));
+    return aligned_alloc(HAC_ALIGNMENT, hac_radix_ceil(bytes == 0 ? 1 : bytes, HAC_ALIGNMENT));
 }
 
 hac_radix_order hac_radix_order_of(hac_type type, bool descending, bool argsort)
@@ -200,7 +199,7 @@ hac_status hac_radix_table_read(const hac_span *span, const hac_radix_sizes *par
         return hac_fail(err, HAC_INVALID,
                         "the table is not that of this sort: radix.sample has to run first");
     uint64_t cells_bytes = t.header.cells * sizeof(uint16_t);
-    t.splitters_at = hac_radix_ceil(cells_bytes, ALIGNMENT);
+    t.splitters_at = hac_radix_ceil(cells_bytes, HAC_ALIGNMENT);
     t.maps_bytes = t.splitters_at + splitters_bytes;
     t.maps = hac_radix_alloc(t.maps_bytes);
     if (t.maps == NULL)

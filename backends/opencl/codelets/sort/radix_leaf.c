@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "common/try.h"
 #include "radix.h"
 #include "radix_job.h"
 
-#define ALIGNMENT  UINT64_C(64)
 #define PART_ITEMS 16 /* of 4 or 8 bytes, these are a multiple of 64 bytes */
 /* Maximum memory for the scratch of large buckets, if an allocation can have that much. */
 #define LARGE_SCRATCH_BYTES (UINT64_C(1) << 30)
@@ -53,7 +53,7 @@ static uint64_t loop_items(const leaf *l)
 static uint64_t large_limit(const leaf *l)
 {
     uint64_t bytes = min(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation);
-    return min(min(bytes / hac_radix_widest(&l->job.p) - ALIGNMENT, UINT32_MAX / 2), loop_items(l));
+    return min(min(bytes / hac_radix_widest(&l->job.p) - HAC_ALIGNMENT, UINT32_MAX / 2), loop_items(l));
 }
 
 /* sort_radix_leaf.cl: a bin has this many slots for each expected key, and the last bins can overrun by a
@@ -69,11 +69,11 @@ static uint64_t scratch_items(const leaf *l, uint64_t items)
 {
     uint64_t slots = 0,
              max = min(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / hac_radix_widest(&l->job.p) -
-                   ALIGNMENT;
+                   HAC_ALIGNMENT;
     if (items <= HAC_RADIX_LEAF_ITEMS && l->job.p.index_bytes == 0 && l->job.facts->style == HAC_STYLE_BLOCK)
         slots = (items / KEYS_A_BIN + ROUNDED_UP) * SLOTS + BIN_BLOCK * (ROW_BYTES / l->job.p.key_bytes);
     slots = min(slots, max);
-    return hac_radix_ceil(slots > items ? slots : items, ALIGNMENT);
+    return hac_radix_ceil(slots > items ? slots : items, HAC_ALIGNMENT);
 }
 
 static hac_status leaf_args(leaf *l, const leaf_bucket *buckets, uint32_t n, cl_mem data, uint64_t capacity,

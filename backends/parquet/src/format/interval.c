@@ -6,7 +6,6 @@
 
 #include "sizes.h"
 
-#define MICROS_PER_DAY   INT64_C(86400000000)
 #define EPOCH_JULIAN_DAY 2440588
 
 /* ---- stored values ----------------------------------------------------------------------------------------
@@ -86,10 +85,10 @@ static bool load_integer(const hac_parquet_leaf *leaf, hac_parquet_slice stored,
         value = whole_micros(value, is_max);
         break;
     case HAC_PARQUET_INT96_TIME:
-        if (bits >= (uint64_t)MICROS_PER_DAY * 1000) /* outside the day: the order says nothing about it */
+        if (bits >= (uint64_t)HAC_US_PER_DAY * 1000) /* outside the day: the order says nothing about it */
             return false;
         value = whole_micros(bits, is_max);
-        value += ((__int128)(int32_t)load_little(stored.data + 8, 4) - EPOCH_JULIAN_DAY) * MICROS_PER_DAY;
+        value += ((__int128)(int32_t)load_little(stored.data + 8, 4) - EPOCH_JULIAN_DAY) * HAC_US_PER_DAY;
         break;
     default:
         break;

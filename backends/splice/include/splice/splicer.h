@@ -21,8 +21,6 @@
 
 #include "base/error.h"
 
-#define HAC_BLOCK_ALIGNMENT 64 /* alignment of a block's first byte */
-
 typedef struct hac_splicer {
     uint64_t first, capacity; /* offset of the first block; size in bytes */
     uint64_t elements;        /* elements of the index */
