@@ -227,3 +227,14 @@ void hac_json_unsigned(hac_text *text, const char *key, uint64_t value)
     json_start(text, key);
     hac_text_addf(text, "%llu", (unsigned long long)value);
 }
+
+const char *hac_format_seconds(double seconds, char *text, size_t capacity)
+{
+    if (seconds < 1e-3)
+        snprintf(text, capacity, "%.3g µs", seconds * 1e6);
+    else if (seconds < 1)
+        snprintf(text, capacity, "%.3g ms", seconds * 1e3);
+    else
+        snprintf(text, capacity, "%.4g s", seconds);
+    return text;
+}

@@ -35,6 +35,9 @@ void hac_text_addf(hac_text *text, const char *fmt, ...) HAC_PRINTF(2, 3);
 /* Adds a column's name as queries quote it: "a", and "a""b" for a"b. */
 void hac_text_add_name(hac_text *text, const char *name);
 
+/* "12.3 ms", "61 µs", "2.04 s" into `capacity` bytes at `text`; returns text. */
+const char *hac_format_seconds(double seconds, char *text, size_t capacity);
+
 /* Hands over the malloc'ed, NUL-terminated string and empties the text. */
 HAC_MUST_USE hac_status hac_text_finish(hac_text *text, char **ret, size_t *ret_bytes, hac_error *err);
 

@@ -278,7 +278,7 @@ static void draw_title(const drawing *d)
     if (plan->k > 0)
         hac_text_addf(d->out, " · k = %.4g (%s), N = %.0f", plan->k, plan->k_source, plan->N);
     hac_text_addf(d->out, " · %.0f items on weaker devices · predicted %s</text>\n", plan->weaker_items,
-                  hac_svg_seconds(plan->seconds, time, sizeof time));
+                  hac_format_seconds(plan->seconds, time, sizeof time));
 }
 
 static const char style[] =

@@ -46,14 +46,3 @@ const char *hac_svg_colour(size_t i)
                                           "#946600", "#367396", "#b3a300", "#999999"};
     return colours[i % (sizeof colours / sizeof *colours)];
 }
-
-const char *hac_svg_seconds(double seconds, char *ret, size_t bytes)
-{
-    if (seconds < 1e-3)
-        snprintf(ret, bytes, "%.3g µs", seconds * 1e6);
-    else if (seconds < 1)
-        snprintf(ret, bytes, "%.3g ms", seconds * 1e3);
-    else
-        snprintf(ret, bytes, "%.4g s", seconds);
-    return ret;
-}

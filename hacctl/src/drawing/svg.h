@@ -17,7 +17,4 @@ void hac_svg_text(hac_text *out, const char *text);
 /* A colour for the i-th device or stage, "#rrggbb". */
 const char *hac_svg_colour(size_t i);
 
-/* "12.3 ms", "61 µs", "2.04 s" in `bytes` bytes at `ret`; returns ret. */
-const char *hac_svg_seconds(double seconds, char *ret, size_t bytes);
-
 #endif

@@ -71,8 +71,9 @@ static void draw_bar(const chart *c, const bar *b, size_t lane)
                   "stroke=\"#fff\" stroke-width=\"0.5\"/><title>",
                   b->x0, y, width, BAR, hac_svg_colour(b->stage));
     hac_svg_text(c->out, label);
-    hac_text_addf(c->out, ": starts at %s, takes %s</title>", hac_svg_seconds(b->start, start, sizeof(start)),
-                  hac_svg_seconds(b->end - b->start, seconds, sizeof(seconds)));
+    hac_text_addf(c->out, ": starts at %s, takes %s</title>",
+                  hac_format_seconds(b->start, start, sizeof(start)),
+                  hac_format_seconds(b->end - b->start, seconds, sizeof(seconds)));
     if (width > 6.5 * (double)strlen(label)) {
         hac_text_addf(c->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"in\">", b->x0 + width / 2,
                       y + BAR / 2 + 4);
@@ -176,7 +177,7 @@ static void draw_title(const chart *c)
         hac_text_addf(c->out, " of %.0f %s: %s%s%s", plan->items, plan->type, plan->algorithm,
                       plan->scheme != NULL ? ", scheme " : "", plan->scheme != NULL ? plan->scheme : "");
     hac_text_addf(c->out, "</text>\n<text x=\"14\" y=\"42\">predicted %s",
-                  hac_svg_seconds(plan->seconds, time, sizeof time));
+                  hac_format_seconds(plan->seconds, time, sizeof time));
     if (plan->k > 0)
         hac_text_addf(c->out, " · k = %.4g (%s)", plan->k, plan->k_source);
     if (plan->N > 0)

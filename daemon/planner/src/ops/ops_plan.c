@@ -58,16 +58,6 @@ typedef struct placement {
 
 /* ---- devices ---- */
 
-static hac_status find_devices(planning *p, hac_error *err)
-{
-    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
-        if (p->machine->devices[d].usable && (p->spec->device_mask == 0 || (p->spec->device_mask >> d & 1)))
-            p->eligible |= UINT32_C(1) << d;
-    if (p->eligible == 0)
-        return hac_fail(err, HAC_FAILED, "no usable device for these sub-operators");
-    return HAC_OK;
-}
-
 static bool is_cpu(const planning *p, uint32_t device)
 {
     return p->machine->devices[device].kind == HAC_DEVICE_KIND_CPU;
@@ -134,15 +124,6 @@ static hac_plan_task task_of(const hac_op_spec *op)
     memcpy(task.spans, op->spans, sizeof(task.spans));
     task.n_spans = op->n_spans;
     return task;
-}
-
-static hac_status check_capability(const planning *p, const hac_op_spec *op, uint32_t device, hac_error *err)
-{
-    const hac_machine_device *d = &p->machine->devices[device];
-    if (!p->machine->simulated || hac_machine_capability(d, op->codelet, op->type) > 0)
-        return HAC_OK;
-    return hac_fail(err, HAC_INVALID, "profile %s has no capability \"%s.%s\", which this job needs", d->name,
-                    op->codelet, hac_type_name(op->type));
 }
 
 #define MODEL_NAME_MAX 96
@@ -397,7 +378,9 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
     if (able == 0)
         return hac_fail(err, HAC_FAILED, "%s: no device can run it (f64 is missing)", op->name);
     for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
-        hac_status status = able >> d & 1 ? check_capability(p, op, d, err) : HAC_OK;
+        hac_status status = able >> d & 1
+                                ? hac_machine_needs_capability(p->machine, d, op->codelet, op->type, "", err)
+                                : HAC_OK;
         if (status != HAC_OK)
             return status;
     }
@@ -692,7 +675,7 @@ hac_status hac_plan_ops(const hac_machine *machine, const hac_ops_spec *spec, ha
     planning p = {.machine = machine, .spec = spec};
     hac_status status = check_spans(spec, err);
     if (status == HAC_OK)
-        status = find_devices(&p, err);
+        status = hac_device_set_eligible(machine, spec->device_mask, "these sub-operators", &p.eligible, err);
     if (status != HAC_OK)
         return status;
     p.end = calloc(spec->n_tasks + 1, sizeof(*p.end));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_DEVICES 4 /* in a way's name */
+#define NAMED_DEVICES 4 /* in a candidate's name */
 
 static bool group_taken(const hac_machine *machine, const hac_device_set *set, const char *group)
 {
@@ -13,6 +13,20 @@ static bool group_taken(const hac_machine *machine, const hac_device_set *set, c
         if (strcmp(machine->devices[set->machine_index[j]].group, group) == 0)
             return true;
     return false;
+}
+
+hac_status hac_device_set_eligible(const hac_machine *machine, uint32_t device_mask, const char *job,
+                                   uint32_t *ret, hac_error *err)
+{
+    uint32_t mask = 0;
+    for (uint32_t d = 0; d < machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (machine->devices[d].usable)
+            mask |= UINT32_C(1) << d;
+    mask &= device_mask != 0 ? device_mask : UINT32_MAX;
+    if (mask == 0)
+        return hac_fail(err, HAC_FAILED, "no usable device for %s", job);
+    *ret = mask;
+    return HAC_OK;
 }
 
 void hac_device_set_form(const hac_machine *machine, const uint32_t *machine_index, const double *capability,

@@ -15,6 +15,11 @@ typedef struct hac_device_set {
     size_t n_explored;
 } hac_device_set;
 
+/* The usable devices that a job may use, as a mask of machine devices: of `device_mask`, or of all devices if
+ * it is 0. HAC_FAILED: there is none; the message names the job ("this sort"). */
+HAC_MUST_USE hac_status hac_device_set_eligible(const hac_machine *machine, uint32_t device_mask,
+                                                const char *job, uint32_t *ret, hac_error *err);
+
 /* Makes a set of n (≤ HAC_MACHINE_MAX_DEVICES) devices, given in the machine's order. Of devices that share
  * cores (a group) only the best joins. */
 void hac_device_set_form(const hac_machine *machine, const uint32_t *machine_index, const double *capability,

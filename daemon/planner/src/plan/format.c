@@ -5,17 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *hac_format_seconds(double seconds, char *text, size_t capacity)
-{
-    if (seconds < 1e-3)
-        snprintf(text, capacity, "%.3g µs", seconds * 1e6);
-    else if (seconds < 1)
-        snprintf(text, capacity, "%.3g ms", seconds * 1e3);
-    else
-        snprintf(text, capacity, "%.4g s", seconds);
-    return text;
-}
-
 const char *hac_format_count(double count, char *text, size_t capacity)
 {
     if (count >= 1e9)

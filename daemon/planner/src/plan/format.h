@@ -7,9 +7,6 @@
 
 #include "planner/plan.h"
 
-/* "12.3 ms", "61 µs", "2.04 s" into `capacity` bytes; returns text. */
-const char *hac_format_seconds(double seconds, char *text, size_t capacity);
-
 /* "48.3 M", "1.2 G" of items or items/s. */
 const char *hac_format_count(double count, char *text, size_t capacity);
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "planner/plan.h"
 
-#define SPAN_ALIGNMENT 64
-#define MAX_REACH      ((size_t)64 * 1024 * 1024) /* entries of the table tasks × chains */
+#define MAX_REACH ((size_t)64 * 1024 * 1024) /* entries of the table tasks × chains */
 
 typedef struct reach {
     uint32_t *chain, *place; /* by task */
@@ -41,7 +41,7 @@ static hac_status check_span(const hac_plan *plan, size_t index, const hac_plan_
     uint64_t end;
     if (__builtin_add_overflow(span->offset, span->bytes, &end) || end > buffer->bytes)
         return broken(err, index, "a span ends outside its buffer");
-    if (span->offset % SPAN_ALIGNMENT != 0)
+    if (span->offset % HAC_ALIGNMENT != 0)
         return broken(err, index, "a span is not 64-byte aligned");
     if (span->touch_first > span->touch_end || span->touch_first < span->offset || span->touch_end > end)
         return broken(err, index, "touches bytes outside its span");

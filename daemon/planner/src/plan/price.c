@@ -63,6 +63,16 @@ double hac_machine_capability(const hac_machine_device *device, const char *pref
     return 0;
 }
 
+hac_status hac_machine_needs_capability(const hac_machine *machine, uint32_t device, const char *prefix,
+                                        hac_type type, const char *unit, hac_error *err)
+{
+    const hac_machine_device *d = &machine->devices[device];
+    if (!machine->simulated || hac_machine_capability(d, prefix, type) > 0)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "profile %s has no capability \"%s.%s\"%s, which this job needs",
+                    d->name, prefix, hac_type_name(type), unit);
+}
+
 /* Seconds by the profile's figures; < 0 if it has none that apply. */
 static double profile_price(const hac_machine_device *device, uint64_t items, const hac_plan_task *task,
                             const char *codelet, double fraction)

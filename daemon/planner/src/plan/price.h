@@ -86,4 +86,10 @@ hac_work_class hac_price_work_class(const char *codelet);
 /* The capability the profile fixes under "prefix.type", items/s; 0 if none. */
 double hac_machine_capability(const hac_machine_device *device, const char *prefix, hac_type type);
 
+/* HAC_INVALID: a simulated device has no such capability. The message names the profile and the key, and then
+ * `unit` (" (bytes a second)", or ""). */
+HAC_MUST_USE hac_status hac_machine_needs_capability(const hac_machine *machine, uint32_t device,
+                                                     const char *prefix, hac_type type, const char *unit,
+                                                     hac_error *err);
+
 #endif

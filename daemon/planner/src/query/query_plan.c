@@ -48,22 +48,15 @@ static hac_status check_spec(const hac_query_spec *spec, hac_error *err)
 
 static hac_status find_eligible(query_planning *p, hac_error *err)
 {
-    const hac_machine *machine = p->machine;
-    for (uint32_t d = 0; d < machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
-        const hac_machine_device *device = &machine->devices[d];
-        if (!device->usable || (p->spec->device_mask != 0 && !(p->spec->device_mask >> d & 1)))
-            continue;
-        if (machine->simulated && !(hac_machine_capability(device, "mapreduce", HAC_TYPE_NONE) > 0))
-            return hac_fail(
-                err, HAC_INVALID,
-                "profile %s has no capability \"mapreduce.none\" (bytes a second), which this job "
-                "needs",
-                device->name);
+    uint32_t mask;
+    hac_status status = hac_device_set_eligible(p->machine, p->spec->device_mask, "this query", &mask, err);
+    for (; status == HAC_OK && mask != 0; mask &= mask - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(mask);
         p->eligible[p->n_eligible++] = d;
+        status =
+            hac_machine_needs_capability(p->machine, d, "mapreduce", HAC_TYPE_NONE, " (bytes a second)", err);
     }
-    if (p->n_eligible == 0)
-        return hac_fail(err, HAC_FAILED, "no usable device for this query");
-    return HAC_OK;
+    return status;
 }
 
 static bool is_cpu(const hac_machine *machine, uint32_t index)

@@ -86,20 +86,14 @@ static hac_status check_spec(const hac_sort_spec *spec, hac_error *err)
 
 static hac_status find_eligible(sort_planning *p, hac_error *err)
 {
-    const hac_machine *machine = p->machine;
-    for (uint32_t d = 0; d < machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
-        const hac_machine_device *device = &machine->devices[d];
-        if (!device->usable || (p->spec->device_mask != 0 && !(p->spec->device_mask >> d & 1)))
-            continue;
-        if (machine->simulated && !(hac_machine_capability(device, "sort", p->spec->type) > 0))
-            return hac_fail(err, HAC_INVALID,
-                            "profile %s has no capability \"sort.%s\", which this job needs", device->name,
-                            hac_type_name(p->spec->type));
+    uint32_t mask;
+    hac_status status = hac_device_set_eligible(p->machine, p->spec->device_mask, "this sort", &mask, err);
+    for (; status == HAC_OK && mask != 0; mask &= mask - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(mask);
         p->eligible[p->n_eligible++] = d;
+        status = hac_machine_needs_capability(p->machine, d, "sort", p->spec->type, "", err);
     }
-    if (p->n_eligible == 0)
-        return hac_fail(err, HAC_FAILED, "no usable device for this sort");
-    return HAC_OK;
+    return status;
 }
 
 /* ---- candidates ---- */
