@@ -3,24 +3,16 @@
 
 #include <string.h>
 
+#include "format/bytes.h"
+
 #define AT_ONCE 32 /* values: whole bytes, whatever the width */
 
 static const char ends_early[] = "its differences end before its values do";
 
 static const char *read_number(hac_parquet_delta *d, uint64_t *ret)
 {
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        if (d->at == d->end)
-            return ends_early;
-        uint8_t byte = *d->at++;
-        v |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *ret = v;
-            return NULL;
-        }
-    }
-    return "a number is too long";
+    hac_varint_end what = hac_varint_read(&d->at, d->end, 10, ret);
+    return what == HAC_VARINT_WHOLE ? NULL : what == HAC_VARINT_SHORT ? ends_early : "a number is too long";
 }
 
 static uint64_t unzigzag(uint64_t v)

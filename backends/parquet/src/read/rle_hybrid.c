@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "format/bytes.h"
+
 static const char ends_early[] = "its run lengths end before its values do";
 
 const char *hac_parquet_hybrid_begin(hac_parquet_hybrid *h, const hac_parquet_kernels *kernels,
@@ -31,18 +33,10 @@ void hac_parquet_hybrid_packed(hac_parquet_hybrid *h, const hac_parquet_kernels 
 
 static const char *read_header(hac_parquet_hybrid *h, uint64_t *ret)
 {
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 35; shift += 7) {
-        if (h->at == h->end)
-            return ends_early;
-        uint8_t byte = *h->at++;
-        v |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *ret = v;
-            return NULL;
-        }
-    }
-    return "a run's length is too large";
+    hac_varint_end what = hac_varint_read(&h->at, h->end, 5, ret);
+    return what == HAC_VARINT_WHOLE   ? NULL
+           : what == HAC_VARINT_SHORT ? ends_early
+                                      : "a run's length is too large";
 }
 
 /* Reads the next run with at least one value. A packed run may be cut at the end of the page. */

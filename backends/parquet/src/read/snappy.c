@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "format/bytes.h"
+
 #define LITERAL 0 /* the lowest two bits of a tag; copies: 1, 2 and 4 bytes of offset */
 #define COPY_4  3
 #define AT_ONCE 64 /* maximum size of a copy */
@@ -12,22 +14,6 @@ static inline uint64_t load(const uint8_t *from)
     uint64_t v;
     memcpy(&v, from, sizeof v);
     return v;
-}
-
-static bool read_length(const uint8_t **from, const uint8_t *end, uint64_t *ret)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 35; shift += 7) {
-        if (*from == end)
-            return false;
-        uint8_t byte = *(*from)++;
-        v |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *ret = v;
-            return v <= UINT32_MAX;
-        }
-    }
-    return false;
 }
 
 /* Copies up to 64 bytes from at least 16 bytes away. */
@@ -94,7 +80,8 @@ bool hac_parquet_snappy(const uint8_t *from, size_t bytes, uint8_t *ret, size_t 
     const uint8_t *at = from, *end = from + bytes;
     uint8_t *to = ret, *to_end = ret + ret_bytes;
     uint64_t wanted = 0;
-    if (!read_length(&at, end, &wanted) || wanted != ret_bytes)
+    if (hac_varint_read(&at, end, 5, &wanted) != HAC_VARINT_WHOLE || wanted != ret_bytes ||
+        wanted > UINT32_MAX)
         return false;
     while (at < end) {
         uint64_t word = load(at);
