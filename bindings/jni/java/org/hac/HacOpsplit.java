@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.hac;
 
-import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
@@ -11,17 +10,13 @@ import java.util.TreeMap;
  * A run of a logic file, for {@link HacClient#opsplit}: its inputs, and the folder for its outputs. Belongs to one
  * thread while it is being set.
  */
-public final class HacOpsplit implements Serializable {
+public final class HacOpsplit extends HacJobOptions<HacOpsplit> {
     private static final long serialVersionUID = 1L;
 
     private final String logic;
     private final TreeMap<String, String> inputs = new TreeMap<>();
     private String output;
     private int components;
-    private String[] devices = {};
-    private int priority;
-    private long deadlineMillis;
-    private long memoryLimit;
     private boolean fast;
 
     /** @param logic the YAML file */
@@ -66,50 +61,6 @@ public final class HacOpsplit implements Serializable {
     }
 
     /**
-     * The devices that may take part, as {@code hacctl devices} names them.
-     *
-     * @param names none: all devices
-     * @return this
-     */
-    public HacOpsplit devices(String... names) {
-        this.devices = names.clone();
-        return this;
-    }
-
-    /**
-     * Which job goes first.
-     *
-     * @param priority -100 to 100, higher first
-     * @return this
-     */
-    public HacOpsplit priority(int priority) {
-        this.priority = priority;
-        return this;
-    }
-
-    /**
-     * The job is given up after that time.
-     *
-     * @param milliseconds 0: never
-     * @return this
-     */
-    public HacOpsplit deadline(long milliseconds) {
-        this.deadlineMillis = milliseconds;
-        return this;
-    }
-
-    /**
-     * What the job may take of the user's memory in hacd.
-     *
-     * @param bytes 0: all of it
-     * @return this
-     */
-    public HacOpsplit memoryLimit(long bytes) {
-        this.memoryLimit = bytes;
-        return this;
-    }
-
-    /**
      * Floating-point sums need not be the same on every machine.
      *
      * @return this
@@ -125,12 +76,10 @@ public final class HacOpsplit implements Serializable {
         Native.Texts texts = new Native.Texts().add("the logic file", logic).add("the output's folder", output);
         for (Map.Entry<String, String> input : inputs.entrySet())
             texts.add("an input's name", input.getKey()).add("a file's name", input.getValue());
-        for (String device : devices)
-            texts.add("a device's name", device);
-        return texts;
+        return withDevices(texts);
     }
 
     long[] numbers() {
-        return new long[] {components, priority, deadlineMillis, memoryLimit, fast ? 1 : 0, inputs.size(), devices.length};
+        return new long[] {components, priority, deadlineMillis, memoryLimit, fast ? 1 : 0, inputs.size(), deviceCount()};
     }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.hac;
 
-import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,7 +13,7 @@ import java.util.TreeMap;
  * <p>Plain data, which Spark can send to its executors: the setters change the object and return it. It
  * belongs to one thread while it is being set; running it reads it only.
  */
-public final class HacQuery implements Cloneable, Serializable {
+public final class HacQuery extends HacJobOptions<HacQuery> implements Cloneable {
     private static final long serialVersionUID = 2;
 
     /** How the bytes of a source become rows. */
@@ -80,10 +79,6 @@ public final class HacQuery implements Cloneable, Serializable {
     private long limit = -1;
     private Format format;
     private TreeMap<String, String> options = new TreeMap<>();
-    private String[] devices = {};
-    private int priority;
-    private long deadlineMillis;
-    private long memoryLimit;
     private boolean fast;
     private Engine engine = Engine.AUTO;
 
@@ -241,50 +236,6 @@ public final class HacQuery implements Cloneable, Serializable {
     }
 
     /**
-     * The devices that may take part, as {@code hacctl devices} names them.
-     *
-     * @param names none: all devices
-     * @return this
-     */
-    public HacQuery devices(String... names) {
-        this.devices = names.clone();
-        return this;
-    }
-
-    /**
-     * Which job goes first.
-     *
-     * @param priority -100 to 100, higher first
-     * @return this
-     */
-    public HacQuery priority(int priority) {
-        this.priority = priority;
-        return this;
-    }
-
-    /**
-     * The job is given up after that time.
-     *
-     * @param milliseconds 0: never
-     * @return this
-     */
-    public HacQuery deadline(long milliseconds) {
-        this.deadlineMillis = milliseconds;
-        return this;
-    }
-
-    /**
-     * What the job may take of the user's memory in hacd.
-     *
-     * @param bytes 0: all of it
-     * @return this
-     */
-    public HacQuery memoryLimit(long bytes) {
-        this.memoryLimit = bytes;
-        return this;
-    }
-
-    /**
      * Floating-point sums need not be the same on every machine.
      *
      * @return this
@@ -327,9 +278,7 @@ public final class HacQuery implements Cloneable, Serializable {
             .add("select", select).add("orderBy", orderBy);
         for (Map.Entry<String, String> option : options.entrySet())
             texts.add("an option's name", option.getKey()).add(option.getKey(), option.getValue());
-        for (String device : devices)
-            texts.add("a device's name", device);
-        return texts;
+        return withDevices(texts);
     }
 
     /** What a job gives, as the numbers of {@code hac_result_format}. */
@@ -344,7 +293,7 @@ public final class HacQuery implements Cloneable, Serializable {
         Format chosen = format != null ? format : byDefault;
         return new long[] {
             limit, chosen != null ? chosen.number : 0, priority, deadlineMillis, memoryLimit, fast ? 1 : 0,
-            engine.ordinal(), result, options.size(), devices.length};
+            engine.ordinal(), result, options.size(), deviceCount()};
     }
 
     @Override

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package org.hac;
 
-import java.io.Serializable;
 import java.util.Objects;
 
 /** How keys are sorted, for {@link HacClient#sort}. Not thread-safe. */
-public final class HacSort implements Serializable {
+public final class HacSort extends HacJobOptions<HacSort> {
     private static final long serialVersionUID = 1L;
 
     /** Types of keys. Floats are in total order: -0.0 before 0.0, and all NaN behind infinity. */
@@ -42,10 +41,6 @@ public final class HacSort implements Serializable {
     private boolean descending;
     private boolean argsort;
     private Algorithm algorithm = Algorithm.AUTO;
-    private String[] devices = {};
-    private int priority;
-    private long deadlineMillis;
-    private long memoryLimit;
 
     /** @param type of the keys */
     public HacSort(Type type) {
@@ -83,50 +78,6 @@ public final class HacSort implements Serializable {
         return this;
     }
 
-    /**
-     * The devices that may take part, as {@code hacctl devices} names them.
-     *
-     * @param names none: all devices
-     * @return this
-     */
-    public HacSort devices(String... names) {
-        this.devices = names.clone();
-        return this;
-    }
-
-    /**
-     * Which job goes first.
-     *
-     * @param priority -100 to 100, higher first
-     * @return this
-     */
-    public HacSort priority(int priority) {
-        this.priority = priority;
-        return this;
-    }
-
-    /**
-     * The job is given up after that time.
-     *
-     * @param milliseconds 0: never
-     * @return this
-     */
-    public HacSort deadline(long milliseconds) {
-        this.deadlineMillis = milliseconds;
-        return this;
-    }
-
-    /**
-     * What the job may take of the user's memory in hacd.
-     *
-     * @param bytes 0: all of it
-     * @return this
-     */
-    public HacSort memoryLimit(long bytes) {
-        this.memoryLimit = bytes;
-        return this;
-    }
-
     Type type() {
         return type;
     }
@@ -134,10 +85,7 @@ public final class HacSort implements Serializable {
     // ---- for native code: the order is that of src/sort.c ----
 
     Native.Texts texts() {
-        Native.Texts texts = new Native.Texts();
-        for (String device : devices)
-            texts.add("a device's name", device);
-        return texts;
+        return withDevices(new Native.Texts());
     }
 
     long[] numbers() {
