@@ -7,6 +7,7 @@
 
 #include "admin/deferred_questions.h"
 #include "admin/job_parts.h"
+#include "admin/job_why.h"
 #include "admin/kernel_image.h"
 #include "admin/metrics_text.h"
 #include "admin/shutdown.h"
@@ -452,7 +453,7 @@ static hac_status job_answer(const hac_server *server, const hacd_job *job, cons
     case HAC__CLIENT__TOPIC__TOPIC_SHOW:
         return hac_status_json_show(job, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_WHY:
-        return hac_status_json_why(server, job, ret, ret_bytes, err);
+        return hac_job_why(server, job, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_RECEIPT:
         return hac_status_json_receipt(job, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_LOG:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What hacd reports about itself, its devices and jobs, as JSON or text. */
+/* What hacd reports about itself, its devices and jobs, as JSON. */
 #ifndef SERVER_STATUS_JSON_H
 #define SERVER_STATUS_JSON_H
 
@@ -23,8 +23,6 @@ HAC_MUST_USE hac_status hac_status_json_line(const hacd_job *job, char **ret, si
                                              hac_error *err);
 HAC_MUST_USE hac_status hac_status_json_show(const hacd_job *job, char **ret, size_t *ret_bytes,
                                              hac_error *err);
-HAC_MUST_USE hac_status hac_status_json_why(const struct hac_server *server, const hacd_job *job, char **ret,
-                                            size_t *ret_bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_status_json_receipt(const hacd_job *job, char **ret, size_t *ret_bytes,
                                                 hac_error *err);
 HAC_MUST_USE hac_status hac_status_json_models(const struct hac_server *server, const hac_user *viewer,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "admin/job_parts.h"
+#include "admin/job_why.h"
 #include "admin/state.h"
 #include "admin/status_json.h"
 #include "base/cleanup.h"
@@ -217,7 +218,7 @@ static void make_record(const hac_server *server, const hacd_job *job, hac_text 
         put(&record, HAC_RECORD_LINE, line);
     if (hac_status_json_receipt(job, &receipt, &bytes, NULL) == HAC_OK)
         put(&record, HAC_RECORD_RECEIPT, receipt);
-    if (hac_status_json_why(server, job, &why, &bytes, NULL) == HAC_OK)
+    if (hac_job_why(server, job, &why, &bytes, NULL) == HAC_OK)
         put(&record, HAC_RECORD_WHY, why);
     put(&record, HAC_RECORD_LOG, job->log.data);
     if (small && hac_plan_to_text(job->plan, &plan, NULL) == HAC_OK)

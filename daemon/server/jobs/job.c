@@ -464,6 +464,13 @@ hac_status hacd_job_check_devices(const hacd_job *job, hac_error *err)
     return status == HAC_OK ? hac_fail(err, HAC_FAILED, "no device is left that can run this job") : status;
 }
 
+double hacd_job_run_seconds(const hacd_job *job)
+{
+    return job->ended_ns > job->run.started_ns && job->run.started_ns != 0
+               ? (double)(job->ended_ns - job->run.started_ns) * 1e-9 + job->earlier.seconds
+               : job->earlier.seconds;
+}
+
 double hacd_job_seconds(const hacd_job *job)
 {
     uint64_t end = hacd_job_ended(job) ? job->ended_ns : hac_now_ns();

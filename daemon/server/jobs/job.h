@@ -302,6 +302,8 @@ bool hacd_job_waits_for_memory(const hacd_job *job);
 const char *hacd_job_state_name(hac_job_state state);
 double hacd_job_fraction(const hacd_job *job);
 double hacd_job_seconds(const hacd_job *job);
+/* Seconds that its plans have run; of an ended job. */
+double hacd_job_run_seconds(const hacd_job *job);
 /* Pool bytes that the job holds now; each buffer counts once. */
 uint64_t hacd_job_memory(const hacd_job *job);
 /* Bit mask of the devices that the job may use: the devices that the user asked for, without the devices that
