@@ -163,19 +163,11 @@ static hac_fixed_keys fixed_keys(const hac_group_layout *l)
     if (!l->slots || l->query->rows->n_outputs != 1 + l->n_accumulators ||
         (l->n_accumulators != 0 && hac_value_size(l->accumulators[0].type) != 8))
         return HAC_FIXED_NONE;
-    switch (l->query->rows->outputs[0].type.kind) {
-    case HAC_KIND_U32:
-        return HAC_FIXED_U32;
-    case HAC_KIND_I32:
-    case HAC_KIND_DATE:
-        return HAC_FIXED_I32;
-    case HAC_KIND_U64:
-    case HAC_KIND_I64:
-    case HAC_KIND_TIMESTAMP:
-        return HAC_FIXED_64;
-    default:
+    const hac_kind_info *kind = &hac_kinds[l->query->rows->outputs[0].type.kind];
+    if (kind->class != HAC_CLASS_INTEGER && kind->class != HAC_CLASS_TIME)
         return HAC_FIXED_NONE;
-    }
+    hac_fixed_keys of_4 = kind->is_signed ? HAC_FIXED_I32 : HAC_FIXED_U32;
+    return kind->bytes == 8 ? HAC_FIXED_64 : kind->bytes == 4 ? of_4 : HAC_FIXED_NONE;
 }
 
 hac_status hac_group_layout_init(const hac_query *query, hac_group_layout *ret, hac_error *err)

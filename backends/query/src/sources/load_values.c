@@ -45,38 +45,29 @@ static inline uint8_t swap8(uint8_t v)
 static inline __attribute__((always_inline)) void load(hac_value_type type, const uint8_t *from,
                                                        size_t stride, size_t rows, bool big, void *values)
 {
-    switch (type.kind) {
-    case HAC_KIND_BOOL:
+    const hac_kind_info *kind = &hac_kinds[type.kind];
+    size_t size = hac_value_size(type);
+    if (kind->class == HAC_CLASS_BOOL) {
         for (size_t r = 0; r < rows; r++)
             ((uint8_t *)values)[r] = from[r * stride] != 0;
-        break;
-    case HAC_KIND_I8:
-        WIDEN(int64_t, int8_t, uint8_t, swap8)
-        break;
-    case HAC_KIND_I16:
-        WIDEN(int64_t, int16_t, uint16_t, swap16)
-        break;
-    case HAC_KIND_I32:
-    case HAC_KIND_DATE:
-        WIDEN(int64_t, int32_t, uint32_t, swap32)
-        break;
-    case HAC_KIND_U8:
-        WIDEN(uint64_t, uint8_t, uint8_t, swap8)
-        break;
-    case HAC_KIND_U16:
-        WIDEN(uint64_t, uint16_t, uint16_t, swap16)
-        break;
-    case HAC_KIND_U32:
-        WIDEN(uint64_t, uint32_t, uint32_t, swap32)
-        break;
-    case HAC_KIND_F32:
+    } else if (size == 16) {
+        WIDEN(__int128, __int128, unsigned __int128, swap128)
+    } else if (size == 8) {
+        WIDEN(uint64_t, uint64_t, uint64_t, swap64)
+    } else if (kind->class == HAC_CLASS_FLOAT) {
         WIDEN(float, float, uint32_t, swap32)
-        break;
-    default:
-        if (hac_repr_of(type) == HAC_REPR_I128)
-            WIDEN(__int128, __int128, unsigned __int128, swap128)
-        else
-            WIDEN(uint64_t, uint64_t, uint64_t, swap64)
+    } else if (kind->is_signed && size == 4) {
+        WIDEN(int64_t, int32_t, uint32_t, swap32)
+    } else if (kind->is_signed && size == 2) {
+        WIDEN(int64_t, int16_t, uint16_t, swap16)
+    } else if (kind->is_signed) {
+        WIDEN(int64_t, int8_t, uint8_t, swap8)
+    } else if (size == 4) {
+        WIDEN(uint64_t, uint32_t, uint32_t, swap32)
+    } else if (size == 2) {
+        WIDEN(uint64_t, uint16_t, uint16_t, swap16)
+    } else {
+        WIDEN(uint64_t, uint8_t, uint8_t, swap8)
     }
 }
 
