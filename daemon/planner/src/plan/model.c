@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "planner/model.h"
+#include "model_set.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "base/type.h"
 
 #define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
@@ -20,74 +18,26 @@
 #define FEW              65536.0 /* … and that of fewer units loading the program and the pages, up to … */
 #define COLD             10e-3
 #define LASTS            5000 /* samples of any kind, some hundred jobs: then what was measured is stale */
-#define SAMPLES          31
-#define OF_A_JOB         7 /* of them, those of one job: a job that was disturbed must not fill the bucket */
-#define CONTRADICTION    2.0 /* a measurement that differs by more from the others contradicts them */
-#define NEW_JOBS         3   /* that can prove all jobs before them wrong */
-#define SURE_JOBS        3   /* that have measured a device: then it is known */
-#define DOUBLINGS        10  /* of the jobs between two explorations */
-#define FAMILIES         64  /* of codelets, by hash; a collision costs an exploration */
+#define OF_A_JOB         7    /* samples of a bucket that are of one job: a disturbed job must not fill it */
+#define CONTRADICTION    2.0  /* a measurement that differs by more from the others contradicts them */
+#define NEW_JOBS         3    /* that can prove all jobs before them wrong */
+#define SURE_JOBS        3    /* that have measured a device: then it is known */
+#define DOUBLINGS        10   /* of the jobs between two explorations */
 #define MAX_BUCKETS      4096
 #define LEARNER_BUCKETS  256
-#define MAX_KEY          160
-#define MAX_CODELET      HAC_MODEL_NAME_MAX
 #define SMALLER          16.0 /* a narrow model says nothing of sizes that are smaller by more than this */
 #define OUTLIER_MADS     5.0
 #define MAD_FLOOR        0.02 /* of the median: equal samples must not make every other one an outlier */
 #define SHORTEST         1e-9 /* seconds */
-#define HEADER           "hac-models 1\n"
-#define MAX_LINE         8192
 #define SMALLEST_BUCKET  (-64)
 #define LARGEST_BUCKET   64
-
-typedef struct sample {
-    double units, seconds;
-    bool begins; /* the first one of its job */
-} sample;
-
-typedef struct bucket {
-    uint64_t hash; /* of device key and codelet */
-    char device_key[MAX_KEY];
-    char codelet[MAX_CODELET];
-    hac_type type;
-    bool together;
-    int size; /* ⌊log4 units⌋ */
-    sample samples[SAMPLES];
-    unsigned n, next;        /* samples held; place of the next one */
-    hac_disturbance quality; /* of all samples held */
-    uint64_t job;            /* of the last sample; 0: none of a job that is numbered */
-    unsigned of_job;         /* samples of that job */
-    unsigned jobs;           /* that have measured this since it was last contradicted */
-    uint64_t family_jobs;    /* what the family had counted at the last sample */
-    uint64_t used;           /* set->clock at the last sample */
-    bool stale;              /* what follows is of before the last sample */
-    /* of the samples that are no outliers */
-    double units, seconds, relative_error;
-    unsigned good;
-    bool contradicted; /* the last job's samples differ from the others */
-} bucket;
-
-/* The codelets that stand for each other on different devices: those of a sort, or of a query. */
-typedef struct codelet_family {
-    uint64_t last; /* the job that was counted last */
-    uint64_t jobs;
-} codelet_family;
-
-struct hac_model_set {
-    bucket **buckets; /* sorted by order(): those of a device together */
-    size_t n;
-    uint64_t clock;
-    uint64_t job; /* whose measurements are recorded; 0: each one counts as a job */
-    codelet_family families[FAMILIES];
-    bool dirty;
-};
 
 hac_status hac_model_set_new(hac_model_set **ret, hac_error *err)
 {
     hac_model_set *set = calloc(1, sizeof(*set));
     if (set == NULL)
         return hac_fail_no_memory(err);
-    set->buckets = calloc(MAX_BUCKETS, sizeof(bucket *));
+    set->buckets = calloc(MAX_BUCKETS, sizeof(hac_model_bucket *));
     if (set->buckets == NULL) {
         free(set);
         return hac_fail_no_memory(err);
@@ -127,7 +77,7 @@ static series series_of(const char *device_key, const char *codelet, hac_type ty
     return (series){hash_of(device_key, codelet), device_key, codelet, type, together};
 }
 
-static int order(const bucket *b, const series *s, int size)
+static int order(const hac_model_bucket *b, const series *s, int size)
 {
     if (b->hash != s->hash)
         return b->hash < s->hash ? -1 : 1;
@@ -171,12 +121,12 @@ static double median(double *values, unsigned n)
 }
 
 /* The sample that is `age` samples older than the newest one. */
-static sample *sample_of_age(bucket *b, unsigned age)
+hac_model_sample *hac_model_sample_of_age(hac_model_bucket *b, unsigned age)
 {
-    return &b->samples[(b->next + SAMPLES - 1 - age) % SAMPLES];
+    return &b->samples[(b->next + HAC_MODEL_SAMPLES - 1 - age) % HAC_MODEL_SAMPLES];
 }
 
-static double rate_of(const sample *s)
+static double rate_of(const hac_model_sample *s)
 {
     return s->seconds / s->units;
 }
@@ -188,12 +138,12 @@ typedef struct stretch {
 } stretch;
 
 /* The samples from that age on: those of one job, or of all older jobs, too. */
-static stretch summarise_from(bucket *b, unsigned age, bool all)
+static stretch summarise_from(hac_model_bucket *b, unsigned age, bool all)
 {
-    double rate[SAMPLES], seconds[SAMPLES];
+    double rate[HAC_MODEL_SAMPLES], seconds[HAC_MODEL_SAMPLES];
     stretch s = {0, 0, 0};
     for (bool more = true; more && age < b->n; age++) {
-        const sample *one = sample_of_age(b, age);
+        const hac_model_sample *one = hac_model_sample_of_age(b, age);
         rate[s.n] = rate_of(one);
         seconds[s.n++] = one->seconds;
         more = all || !one->begins;
@@ -223,7 +173,7 @@ static int contradicts(const stretch *a, const stretch *b)
  * are dropped: two jobs against one, three against more. If there are two jobs only, the faster one counts:
  * most disturbances make a device slower, and what is too fast is soon contradicted, as the device is used
  * then. */
-static void weigh_jobs(bucket *b, unsigned *ret_first, unsigned *ret_end)
+static void weigh_jobs(hac_model_bucket *b, unsigned *ret_first, unsigned *ret_end)
 {
     stretch job[NEW_JOBS];
     unsigned n = 0, end[NEW_JOBS];
@@ -255,24 +205,24 @@ static void weigh_jobs(bucket *b, unsigned *ret_first, unsigned *ret_end)
 
 /* Recomputes what the bucket stands for. Samples of a bucket differ in units by up to four times, so they are
  * compared by seconds per unit. */
-static void summarise(bucket *b)
+static void summarise(hac_model_bucket *b)
 {
-    double rate[SAMPLES], deviation[SAMPLES], units[SAMPLES];
+    double rate[HAC_MODEL_SAMPLES], deviation[HAC_MODEL_SAMPLES], units[HAC_MODEL_SAMPLES];
     unsigned first, end, n = 0;
     weigh_jobs(b, &first, &end);
     for (unsigned i = first; i < end; i++)
-        rate[n++] = rate_of(sample_of_age(b, i));
+        rate[n++] = rate_of(hac_model_sample_of_age(b, i));
     double centre = median(rate, n);
     for (unsigned i = first; i < end; i++)
-        deviation[i - first] = fabs(rate_of(sample_of_age(b, i)) - centre);
+        deviation[i - first] = fabs(rate_of(hac_model_sample_of_age(b, i)) - centre);
     double limit = OUTLIER_MADS * fmax(median(deviation, n), MAD_FLOOR * centre);
     unsigned good = 0;
     for (unsigned i = first; i < end; i++) {
-        double r = rate_of(sample_of_age(b, i));
+        double r = rate_of(hac_model_sample_of_age(b, i));
         if (fabs(r - centre) > limit)
             continue;
         rate[good] = r;
-        units[good++] = sample_of_age(b, i)->units;
+        units[good++] = hac_model_sample_of_age(b, i)->units;
     }
     centre = median(rate, good);
     for (unsigned i = 0; i < good; i++)
@@ -285,9 +235,9 @@ static void summarise(bucket *b)
 }
 
 /* Samples come with every task, and what they amount to is asked for more seldom. */
-static const bucket *summary(const hac_model_set *set, size_t at)
+static const hac_model_bucket *summary(const hac_model_set *set, size_t at)
 {
-    bucket *b = set->buckets[at];
+    hac_model_bucket *b = set->buckets[at];
     if (b->stale)
         summarise(b);
     return b;
@@ -310,7 +260,7 @@ typedef enum bucket_owner {
     OF_ANYBODY
 } bucket_owner;
 
-static bool is_of(const bucket *b, bucket_owner owner, const char *learner)
+static bool is_of(const hac_model_bucket *b, bucket_owner owner, const char *learner)
 {
     const char *its = hac_model_learner(b->codelet);
     return owner == OF_ANYBODY || (its != NULL && (owner == OF_ANY_LEARNER || strcmp(its, learner) == 0));
@@ -329,7 +279,8 @@ static bool drop_longest_unused(hac_model_set *set, bucket_owner owner, const ch
     if (oldest == set->n)
         return false;
     free(set->buckets[oldest]);
-    memmove(&set->buckets[oldest], &set->buckets[oldest + 1], (set->n - oldest - 1) * sizeof(bucket *));
+    memmove(&set->buckets[oldest], &set->buckets[oldest + 1],
+            (set->n - oldest - 1) * sizeof(hac_model_bucket *));
     set->n--;
     return true;
 }
@@ -357,12 +308,12 @@ static bool make_room(hac_model_set *set, const char *codelet)
 }
 
 /* The bucket of that key, made if there is none; NULL when there is no room (the sample is then lost). */
-static bucket *obtain(hac_model_set *set, const series *s, int size)
+static hac_model_bucket *obtain(hac_model_set *set, const series *s, int size)
 {
     size_t at = lower_bound(set, s, size);
     if (at < set->n && order(set->buckets[at], s, size) == 0)
         return set->buckets[at];
-    bucket *made = make_room(set, s->codelet) ? calloc(1, sizeof(*made)) : NULL;
+    hac_model_bucket *made = make_room(set, s->codelet) ? calloc(1, sizeof(*made)) : NULL;
     if (made == NULL)
         return NULL;
     at = lower_bound(set, s, size);
@@ -372,13 +323,13 @@ static bucket *obtain(hac_model_set *set, const series *s, int size)
     made->type = s->type;
     made->together = s->together;
     made->size = size;
-    memmove(&set->buckets[at + 1], &set->buckets[at], (set->n - at) * sizeof(bucket *));
+    memmove(&set->buckets[at + 1], &set->buckets[at], (set->n - at) * sizeof(hac_model_bucket *));
     set->buckets[at] = made;
     set->n++;
     return made;
 }
 
-static bool is_measurement(double units, double seconds)
+bool hac_model_is_measurement(double units, double seconds)
 {
     return isfinite(units) && isfinite(seconds) && units > 0 && seconds >= 0 && units < 1e30 && seconds < 1e9;
 }
@@ -391,7 +342,7 @@ static int bucket_size(double units)
 
 /* Makes place for a sample: a less disturbed one replaces all that the bucket has. Returns false if the
  * bucket has less disturbed samples. */
-static bool takes(bucket *b, hac_disturbance quality)
+static bool takes(hac_model_bucket *b, hac_disturbance quality)
 {
     if (b->n > 0 && quality > b->quality)
         return false;
@@ -413,13 +364,13 @@ static size_t family_of(const char *codelet, hac_type type)
         codelet = "query";
         length = 5;
     }
-    return XXH3_64bits_withSeed(codelet, length, type) % FAMILIES;
+    return XXH3_64bits_withSeed(codelet, length, type) % HAC_MODEL_FAMILIES;
 }
 
 /* Returns the number of jobs of the codelet's family so far, with the present one. */
 static uint64_t count_job(hac_model_set *set, const char *codelet, hac_type type)
 {
-    codelet_family *f = &set->families[family_of(codelet, type)];
+    hac_model_family *f = &set->families[family_of(codelet, type)];
     if (set->job > f->last) {
         f->last = set->job;
         f->jobs++;
@@ -428,22 +379,22 @@ static uint64_t count_job(hac_model_set *set, const char *codelet, hac_type type
 }
 
 /* Adds a sample, the first one of its job or not. It replaces one of the same job if there are many. */
-static void add_sample(bucket *b, double units, double seconds, bool begins)
+static void add_sample(hac_model_bucket *b, double units, double seconds, bool begins)
 {
-    sample *place = &b->samples[b->next];
+    hac_model_sample *place = &b->samples[b->next];
     if (begins) {
         b->of_job = 0;
         b->jobs++;
     }
     if (b->of_job >= OF_A_JOB) {
-        place = sample_of_age(b, b->of_job % OF_A_JOB);
+        place = hac_model_sample_of_age(b, b->of_job % OF_A_JOB);
         begins = place->begins;
     } else {
-        b->next = (b->next + 1) % SAMPLES;
-        b->n += b->n < SAMPLES;
+        b->next = (b->next + 1) % HAC_MODEL_SAMPLES;
+        b->n += b->n < HAC_MODEL_SAMPLES;
     }
     b->of_job++;
-    *place = (sample){units, seconds, begins};
+    *place = (hac_model_sample){units, seconds, begins};
 }
 
 void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
@@ -456,12 +407,12 @@ void hac_model_record_disturbed(hac_model_set *set, const char *device_key, cons
                                 hac_type type, double units, double seconds, bool together,
                                 hac_disturbance disturbance)
 {
-    if (!is_measurement(units, seconds) || (unsigned)type >= HAC_TYPE_COUNT ||
-        strlen(device_key) >= MAX_KEY || strlen(codelet) >= MAX_CODELET || device_key[0] == '\0' ||
-        codelet[0] == '\0')
+    if (!hac_model_is_measurement(units, seconds) || (unsigned)type >= HAC_TYPE_COUNT ||
+        strlen(device_key) >= HAC_MODEL_KEY_MAX || strlen(codelet) >= HAC_MODEL_NAME_MAX ||
+        device_key[0] == '\0' || codelet[0] == '\0')
         return;
     series s = series_of(device_key, codelet, type, together);
-    bucket *b = obtain(set, &s, bucket_size(units));
+    hac_model_bucket *b = obtain(set, &s, bucket_size(units));
     if (b == NULL || !takes(b, disturbance))
         return;
     bool begins = b->n == 0 || set->job == 0 || set->job > b->job;
@@ -473,12 +424,12 @@ void hac_model_record_disturbed(hac_model_set *set, const char *device_key, cons
     set->dirty = true;
 }
 
-static bool is_stale(const hac_model_set *set, const bucket *b)
+static bool is_stale(const hac_model_set *set, const hac_model_bucket *b)
 {
     return set->clock - b->used >= LASTS;
 }
 
-static hac_prediction from_one(const hac_model_set *set, const bucket *b, double units)
+static hac_prediction from_one(const hac_model_set *set, const hac_model_bucket *b, double units)
 {
     hac_prediction p = {
         b->seconds * units / b->units, b->relative_error, b->good, b->quality, is_stale(set, b), b->used};
@@ -486,8 +437,8 @@ static hac_prediction from_one(const hac_model_set *set, const bucket *b, double
 }
 
 /* Between two learnt sizes: a straight line in log-log. */
-static hac_prediction from_two(const hac_model_set *set, const bucket *small, const bucket *large,
-                               double units)
+static hac_prediction from_two(const hac_model_set *set, const hac_model_bucket *small,
+                               const hac_model_bucket *large, double units)
 {
     double position = log(units / small->units) / log(large->units / small->units);
     hac_prediction p = {
@@ -502,13 +453,13 @@ static hac_prediction from_two(const hac_model_set *set, const bucket *small, co
 }
 
 /* A sort of two keys says nothing of one of a hundred million: in proportion it would take hours. */
-static bool is_far(const bucket *largest, double units)
+static bool is_far(const hac_model_bucket *largest, double units)
 {
     double min = largest->units < FEW ? COLD : OVERHEAD;
     return units > largest->units * NEARBY && largest->seconds < min;
 }
 
-static bool is_near(const bucket *b, double units)
+static bool is_near(const hac_model_bucket *b, double units)
 {
     return units <= b->units * NEARBY && b->units <= units * NEARBY;
 }
@@ -532,11 +483,12 @@ typedef struct bucket_range {
 
 /* Smaller pieces that were measured later, and show that a bucket of few jobs is wrong: large work seldom
  * has a much worse rate than small work, whose fixed costs count. NULL: there are none. */
-static const bucket *find_correction(const hac_model_set *set, const bucket_range *range, const bucket *b)
+static const hac_model_bucket *find_correction(const hac_model_set *set, const bucket_range *range,
+                                               const hac_model_bucket *b)
 {
-    const bucket *found = NULL;
+    const hac_model_bucket *found = NULL;
     for (size_t i = range->first; i < range->end && b->jobs < SURE_JOBS; i++) {
-        const bucket *other = summary(set, i);
+        const hac_model_bucket *other = summary(set, i);
         if (other->quality <= range->tolerated && other->jobs > 1 && other->used > b->used &&
             other->units < b->units &&
             other->seconds / other->units * CONTRADICTION < b->seconds / b->units &&
@@ -554,12 +506,12 @@ static bool is_due_after(unsigned jobs, uint64_t since)
 }
 
 /* The same, by what was measured at about the bucket's size. */
-static bool is_due(const hac_model_set *set, const bucket_range *range, const bucket *b)
+static bool is_due(const hac_model_set *set, const bucket_range *range, const hac_model_bucket *b)
 {
     uint64_t last = 0;
     unsigned jobs = 0;
     for (size_t i = range->first; i < range->end; i++) {
-        const bucket *other = set->buckets[i];
+        const hac_model_bucket *other = set->buckets[i];
         if (other->quality > range->tolerated || !is_near(other, b->units))
             continue;
         last = other->family_jobs > last ? other->family_jobs : last;
@@ -570,11 +522,11 @@ static bool is_due(const hac_model_set *set, const bucket_range *range, const bu
 }
 
 /* A prediction by the bucket, or by the line between two. */
-static hac_prediction from_buckets(const hac_model_set *set, const bucket_range *range, const bucket *below,
-                                   const bucket *above, double units)
+static hac_prediction from_buckets(const hac_model_set *set, const bucket_range *range,
+                                   const hac_model_bucket *below, const hac_model_bucket *above, double units)
 {
-    const bucket *b = above != NULL ? above : below;
-    const bucket *correction = find_correction(set, range, b);
+    const hac_model_bucket *b = above != NULL ? above : below;
+    const hac_model_bucket *correction = find_correction(set, range, b);
     hac_prediction p = correction != NULL               ? from_one(set, correction, units)
                        : below != NULL && above != NULL ? from_two(set, below, above, units)
                                                         : from_one(set, b, units);
@@ -588,10 +540,10 @@ static hac_prediction predict(const hac_model_set *set, const series *s, double 
     hac_prediction none = {0};
     while (end < set->n && order(set->buckets[end], s, set->buckets[end]->size) == 0)
         end++;
-    const bucket *below = NULL, *above = NULL;
+    const hac_model_bucket *below = NULL, *above = NULL;
     hac_disturbance tolerated = tolerate(set, first, end, units);
     for (size_t i = first; i < end && above == NULL; i++) {
-        const bucket *b = summary(set, i);
+        const hac_model_bucket *b = summary(set, i);
         if (b->quality > tolerated)
             continue;
         if (b->units < units)
@@ -606,7 +558,7 @@ static hac_prediction predict(const hac_model_set *set, const series *s, double 
 }
 
 /* A few samples, and not long ago: while something is not done, nothing new is learnt of it. */
-static bool is_current(const hac_model_set *set, const bucket *b)
+static bool is_current(const hac_model_set *set, const hac_model_bucket *b)
 {
     return b->good >= TOGETHER_SAMPLES && b->quality == HAC_UNDISTURBED && !is_stale(set, b);
 }
@@ -618,7 +570,7 @@ static bool known_nearby(const hac_model_set *set, const series *s, double units
     for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
         if (order(set->buckets[i], s, set->buckets[i]->size) != 0)
             return false;
-        const bucket *b = summary(set, i);
+        const hac_model_bucket *b = summary(set, i);
         if ((!current || is_current(set, b)) && is_near(b, units))
             return true;
     }
@@ -657,7 +609,7 @@ bool hac_model_is_due(const hac_model_set *set, const char *device_key, const ch
     uint64_t last = 0;
     for (size_t i = set != NULL ? lower_bound(set, &alone, SMALLEST_BUCKET) : 0; set != NULL && i < set->n;
          i++) {
-        const bucket *b = set->buckets[i];
+        const hac_model_bucket *b = set->buckets[i];
         alone.together = b->together;
         if (order(b, &alone, b->size) != 0)
             break;
@@ -673,7 +625,7 @@ static bool knows_size(const hac_model_set *set, const series *s, double units)
     for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
         if (order(set->buckets[i], s, set->buckets[i]->size) != 0)
             return false;
-        const bucket *b = summary(set, i);
+        const hac_model_bucket *b = summary(set, i);
         if (b->quality != HAC_COLD && b->units <= units * SMALLER)
             return true;
     }
@@ -704,7 +656,7 @@ hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key
     for (size_t i = lower_bound(set, &s, SMALLEST_BUCKET); i < set->n; i++) {
         if (order(set->buckets[i], &s, set->buckets[i]->size) != 0)
             break;
-        const bucket *b = summary(set, i);
+        const hac_model_bucket *b = summary(set, i);
         if (is_current(set, b) && units <= b->units * 2 && b->units <= units * 2)
             return from_one(set, b, units);
     }
@@ -720,174 +672,21 @@ void hac_model_each(const hac_model_set *set, void (*each)(void *context, const 
                     void *context)
 {
     for (size_t i = 0; i < set->n; i++) {
-        const bucket *b = summary(set, i);
+        const hac_model_bucket *b = summary(set, i);
         hac_model_entry entry = {b->device_key,     b->codelet, b->type,        b->units,    b->seconds,
                                  b->relative_error, b->good,    b->n - b->good, b->together, b->quality};
         each(context, &entry);
     }
 }
 
-/* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between ----
- * The samples of a bucket begin with a mark for each degree of their disturbance: "", "~", "~~". A plus
- * stands before the first sample of each job. */
-
-static uint32_t check_sum(const char *bytes, size_t n)
+void hac_model_set_restore(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                           bool together, hac_disturbance quality, const hac_model_sample *sample)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)bytes[i]) * 16777619u;
-    return h;
-}
-
-/* Keys come from drivers: what would break the line goes out as %XX. */
-static void write_escaped(hac_text *text, const char *s)
-{
-    for (; *s != '\0'; s++) {
-        if ((unsigned char)*s < 0x20 || *s == '%')
-            hac_text_addf(text, "%%%02X", (unsigned char)*s);
-        else
-            hac_text_add_bytes(text, s, 1);
-    }
-}
-
-static void write_bucket(hac_text *text, bucket *b)
-{
-    size_t start = text->bytes;
-    write_escaped(text, b->device_key);
-    hac_text_add(text, "\t");
-    write_escaped(text, b->codelet);
-    hac_text_addf(text, "\t%s\t%s\t", hac_type_name(b->type), b->together ? "together" : "alone");
-    for (int i = 0; i < (int)b->quality; i++)
-        hac_text_add(text, "~");
-    for (unsigned i = 0; i < b->n; i++) {
-        const sample *s = sample_of_age(b, b->n - 1 - i);
-        hac_text_addf(text, "%s%s%.9g:%.9g", i > 0 ? " " : "", s->begins ? "+" : "", s->units, s->seconds);
-    }
-    if (!text->broken)
-        hac_text_addf(text, "\t%08" PRIx32 "\n", check_sum(text->data + start, text->bytes - start));
-}
-
-hac_status hac_model_set_write(hac_model_set *set, char **ret_text, size_t *ret_bytes, hac_error *err)
-{
-    hac_text text = HAC_TEXT_NONE;
-    hac_text_add(&text, HEADER);
-    for (size_t i = 0; i < set->n; i++)
-        write_bucket(&text, set->buckets[i]);
-    hac_status status = hac_text_finish(&text, ret_text, ret_bytes, err);
-    if (status == HAC_OK)
-        set->dirty = false;
-    return status;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static bool read_escaped(const char *in, char *out, size_t capacity)
-{
-    size_t n = 0;
-    for (; *in != '\0'; in++) {
-        char c = *in;
-        if (c == '%') {
-            int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
-            if (low < 0)
-                return false;
-            c = (char)(high * 16 + low);
-            in += 2;
-        }
-        if (c == '\0' || n + 1 >= capacity)
-            return false;
-        out[n++] = c;
-    }
-    out[n] = '\0';
-    return n > 0;
-}
-
-/* "units:seconds units:seconds …" into `samples`; the number of them, 0 when anything is wrong. */
-static unsigned read_samples(char *text, sample *samples)
-{
-    unsigned n = 0;
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-        char *end;
-        if (n == SAMPLES)
-            return 0;
-        samples[n].begins = word[0] == '+';
-        samples[n].units = strtod(word, &end);
-        if (end == word || *end != ':')
-            return 0;
-        char *second = end + 1;
-        samples[n].seconds = strtod(second, &end);
-        if (end == second || *end != '\0' || !is_measurement(samples[n].units, samples[n].seconds))
-            return 0;
-        n++;
-    }
-    return n;
-}
-
-static bool read_line(hac_model_set *set, char *line)
-{
-    char *fields[6];
-    char *sum = strrchr(line, '\t');
-    if (sum == NULL)
-        return false;
-    char *end;
-    unsigned long said = strtoul(sum + 1, &end, 16);
-    if (end != sum + 9 || *end != '\0' || said != check_sum(line, (size_t)(sum - line)))
-        return false;
-    *sum = '\0';
-    char *at = line;
-    for (int i = 0; i < 5; i++) {
-        fields[i] = strsep(&at, "\t");
-        if (fields[i] == NULL)
-            return false;
-    }
-    char key[MAX_KEY], codelet[MAX_CODELET];
-    hac_type type = hac_type_from_name(fields[2]);
-    bool together = strcmp(fields[3], "together") == 0;
-    sample samples[SAMPLES];
-    size_t marks = strspn(fields[4], "~");
-    unsigned n = marks <= HAC_COLD ? read_samples(fields[4] + marks, samples) : 0;
-    if (at != NULL || n == 0 || !read_escaped(fields[0], key, sizeof(key)) ||
-        !read_escaped(fields[1], codelet, sizeof(codelet)) ||
-        (type == HAC_TYPE_NONE && strcmp(fields[2], "none") != 0) ||
-        (!together && strcmp(fields[3], "alone") != 0))
-        return false;
-    series its = series_of(key, codelet, type, together);
-    for (unsigned i = 0; i < n; i++) {
-        bucket *b = obtain(set, &its, bucket_size(samples[i].units));
-        if (b == NULL || !takes(b, (hac_disturbance)marks))
-            continue;
-        add_sample(b, samples[i].units, fmax(samples[i].seconds, SHORTEST), b->n == 0 || samples[i].begins);
-        b->used = ++set->clock;
-        b->stale = true;
-    }
-    return true;
-}
-
-hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes, size_t *ret_skipped,
-                              hac_error *err)
-{
-    size_t skipped = 0, header = strlen(HEADER);
-    bool was_dirty = set->dirty;
-    if (bytes < header || memcmp(text, HEADER, header) != 0)
-        return hac_fail(err, HAC_UNSUPPORTED, "models: the file does not begin with \"hac-models 1\"");
-    for (size_t at = header; at < bytes;) {
-        const char *newline = memchr(text + at, '\n', bytes - at);
-        size_t length = newline != NULL ? (size_t)(newline - text) - at : bytes - at;
-        char line[MAX_LINE];
-        bool whole = newline != NULL && length < sizeof(line) && memchr(text + at, '\0', length) == NULL;
-        if (whole) {
-            memcpy(line, text + at, length);
-            line[length] = '\0';
-        }
-        if (!whole || !read_line(set, line))
-            skipped++;
-        at += length + 1;
-    }
-    set->dirty = was_dirty;
-    if (ret_skipped != NULL)
-        *ret_skipped = skipped;
-    return HAC_OK;
+    series its = series_of(device_key, codelet, type, together);
+    hac_model_bucket *b = obtain(set, &its, bucket_size(sample->units));
+    if (b == NULL || !takes(b, quality))
+        return;
+    add_sample(b, sample->units, fmax(sample->seconds, SHORTEST), b->n == 0 || sample->begins);
+    b->used = ++set->clock;
+    b->stale = true;
 }
