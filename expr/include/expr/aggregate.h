@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The aggregates of the language. Each has one row in src/program/aggregate_rows.h, which the checker, the
+ * The aggregates of the language. Each has one row in src/program/aggregates.def, which the checker, the
  * verifier, the reference page and the group tables of executors read.
  */
 #ifndef EXPR_AGGREGATE_H

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "emit/emit.h"
-#include "program/aggregate_rows.h"
 
 /* clang-format off */
 #define NUMERIC(op) (const hac_op[HAC_REPR_END]){[HAC_REPR_I64] = HAC_OP_##op##_I64, [HAC_REPR_U64] = HAC_OP_##op##_U64, \
@@ -202,9 +201,10 @@ static const hac_function table[] = {
 /* A row may end with its example, so the example is the first of the rest. */
 #define FIRST_OF(first, ...) first
 #define FIRST(...) FIRST_OF(__VA_ARGS__, )
-#define AGGREGATE(function, name, syntax, args, result, description, ...) {name, syntax, args, R(result), \
+#define HAC_AGGREGATE(function, name, syntax, args, result, description, ...) {name, syntax, args, R(result), \
     .k = HAC_AGGREGATE_##function, IN(AGGREGATE), .nulls = HAC_NULLS_SKIPPED, .text = description, .example = FIRST(__VA_ARGS__)},
-    HAC_AGGREGATES(AGGREGATE, AGGREGATE)
+#define HAC_AGGREGATE_ALSO HAC_AGGREGATE
+#include "program/aggregates.def"
 };
 /* clang-format on */
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "aggregate_rows.h"
 #include "type_facts.h"
 
 #define NO_TYPE HAC_TYPE(NONE)
@@ -66,10 +65,11 @@ static hac_value_type string_list_type(hac_value_type argument)
     return argument.kind == HAC_KIND_STRING ? argument : NO_TYPE;
 }
 
-#define ROW(function, aggregate_name, syntax, args, result, text, example, ...)                              \
+#define HAC_AGGREGATE(function, aggregate_name, syntax, args, result, text, example, ...)                    \
     [HAC_AGGREGATE_##function] = {.name = (aggregate_name), __VA_ARGS__},
-#define NO_ROW(...)
-static const hac_aggregate_info table[] = {HAC_AGGREGATES(ROW, NO_ROW)};
+static const hac_aggregate_info table[] = {
+#include "aggregates.def"
+};
 _Static_assert(sizeof table / sizeof *table == HAC_AGGREGATE_END, "each aggregate has a row");
 
 const hac_aggregate_info *hac_aggregate_info_of(unsigned function)
