@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The clock that deadlines and measurements use. It does not jump when the date is set. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

@@ -5,8 +5,8 @@
  * values. The struct is plain data: a copy saves the position. Functions return NULL, or what is wrong with
  * the bytes.
  */
-#ifndef PARQUET_HYBRID_H
-#define PARQUET_HYBRID_H
+#ifndef PARQUET_RLE_HYBRID_H
+#define PARQUET_RLE_HYBRID_H
 
 #include "kernels.h"
 

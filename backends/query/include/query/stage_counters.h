@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of the splice pipeline's stages in a task (hac_splice_value in base/query_layout.h). Each thread
  * counts for itself; the sums are added up. Clocks are read at most twice for HAC_BATCH_ROWS rows. */
-#ifndef QUERY_STAGES_H
-#define QUERY_STAGES_H
+#ifndef QUERY_STAGE_COUNTERS_H
+#define QUERY_STAGE_COUNTERS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef QUERY_WIDEN_H
-#define QUERY_WIDEN_H
+#ifndef QUERY_LOAD_VALUES_H
+#define QUERY_LOAD_VALUES_H
 
 #include <stddef.h>
 #include <stdint.h>
