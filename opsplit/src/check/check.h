@@ -144,6 +144,9 @@ static inline bool hac_logic_goes_on(hac_status status)
 /* Refuses keys of the map that are not among the words `allowed`. */
 hac_status hac_logic_fields(hac_logic_checker *c, const hac_yaml_node *map, const char *allowed);
 hac_status hac_logic_need(hac_logic_checker *c, const hac_yaml_node *node, hac_yaml_kind kind);
+/* Checks each entry of a map, also after one that is wrong. Returns the first status that is not HAC_OK. */
+hac_status hac_logic_each(hac_logic_checker *c, const hac_yaml_node *map,
+                          hac_status (*check)(hac_logic_checker *c, const hac_yaml_node *entry));
 /* Reads a text that is not empty. */
 hac_status hac_logic_text(hac_logic_checker *c, const hac_yaml_node *node, const char **ret);
 hac_status hac_logic_whole(hac_logic_checker *c, const hac_yaml_node *node, uint64_t min, uint64_t max,

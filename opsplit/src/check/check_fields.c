@@ -63,6 +63,19 @@ hac_status hac_logic_need(hac_logic_checker *c, const hac_yaml_node *node, hac_y
                              kinds[kind]);
 }
 
+hac_status hac_logic_each(hac_logic_checker *c, const hac_yaml_node *map,
+                          hac_status (*check)(hac_logic_checker *c, const hac_yaml_node *entry))
+{
+    hac_status first = HAC_OK;
+    for (const hac_yaml_node *entry = map->first; entry != NULL; entry = entry->next) {
+        hac_status status = check(c, entry);
+        if (!hac_logic_goes_on(status))
+            return status;
+        first = first != HAC_OK ? first : status;
+    }
+    return first;
+}
+
 hac_status hac_logic_text(hac_logic_checker *c, const hac_yaml_node *node, const char **ret)
 {
     char show[HAC_YAML_SHOW_SIZE];

@@ -228,16 +228,10 @@ static hac_status check_output(hac_logic_checker *c, const hac_yaml_node *node)
 
 hac_status hac_check_outputs(hac_logic_checker *c, const hac_yaml_node *map)
 {
-    hac_status status = hac_logic_need(c, map, HAC_YAML_MAP), first = status;
+    hac_status status = hac_logic_need(c, map, HAC_YAML_MAP);
     if (status == HAC_OK && map->count == 0)
         return hac_logic_problem_key(c, map, "`outputs` names none");
-    for (const hac_yaml_node *node = status == HAC_OK ? map->first : NULL; node != NULL; node = node->next) {
-        status = check_output(c, node);
-        if (!hac_logic_goes_on(status))
-            return status;
-        first = first != HAC_OK ? first : status;
-    }
-    return first;
+    return status == HAC_OK ? hac_logic_each(c, map, check_output) : status;
 }
 
 /* ---- reducer ---- */

@@ -122,14 +122,8 @@ hac_status hac_check_vectors(hac_logic_checker *c, const hac_yaml_node *map)
 {
     if (map == NULL)
         return HAC_OK;
-    hac_status status = hac_logic_need(c, map, HAC_YAML_MAP), first = HAC_OK;
-    for (const hac_yaml_node *node = status == HAC_OK ? map->first : NULL; node != NULL; node = node->next) {
-        status = check_vector(c, node);
-        if (!hac_logic_goes_on(status))
-            return status;
-        first = first != HAC_OK ? first : status;
-    }
-    return first != HAC_OK ? first : status;
+    hac_status status = hac_logic_need(c, map, HAC_YAML_MAP);
+    return status == HAC_OK ? hac_logic_each(c, map, check_vector) : status;
 }
 
 /* ---- when all is settled ---- */
