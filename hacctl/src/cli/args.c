@@ -138,9 +138,23 @@ static hac_status store(hac_args *args, const context *c, hac_option_id id, cons
     return HAC_OK;
 }
 
+/* Whether the word is SQL that begins with a comment, and no option: an option has no blank before '='. */
+static bool is_comment(const char *word)
+{
+    const char *end = word + strcspn(word, "= \t\r\n");
+    return strncmp(word, "--", 2) == 0 && *end != '\0' && *end != '=';
+}
+
 static hac_status parse(hac_args *args, int argc, char **argv, const context *c, const char *mode,
                         hac_error *err)
 {
+    static char stand_in[] = "statement"; /* getopt would take the comment for an option */
+    char *statement = NULL;
+    for (int i = 1; i < argc && statement == NULL; i++)
+        if (is_comment(argv[i])) {
+            statement = argv[i];
+            argv[i] = stand_in;
+        }
     tables t;
     fill_tables(&t, c->set, mode);
     optind = 0; /* GNU getopt: start over */
@@ -153,10 +167,13 @@ static hac_status parse(hac_args *args, int argc, char **argv, const context *c,
         if (found == '?' || found == ':')
             return bad_option(c, found, argv[optind - 1], err);
         hac_option_id id = found >= LONG ? (hac_option_id)(found - LONG) : by_letter(c->set, found);
-        hac_status status = store(args, c, id, optarg, err);
+        hac_status status = store(args, c, id, optarg == stand_in ? statement : optarg, err);
         if (status != HAC_OK)
             return status;
     }
+    for (int i = 1; i < argc; i++)
+        if (argv[i] == stand_in)
+            argv[i] = statement;
     args->words = argv + optind;
     args->n_words = (size_t)(argc - optind);
     return HAC_OK;

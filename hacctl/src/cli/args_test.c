@@ -121,6 +121,42 @@ static void front_ends_at_the_command(void **state)
     assert_string_equal(args.words[0], "sort");
 }
 
+static void comments_are_words(void **state)
+{
+    static const struct {
+        const char *word; /* what getopt might take for an option */
+        bool is_word;
+    } cases[] = {
+        {"-- all rows\nselect 1", true},
+        {"--all rows = 1\nselect 1", true},
+        {"--\nselect 1", true},
+        {"--x\nselect 1", true},
+        {"--scheme half\nselect 1", true},
+        {"--nonsense=a b", false},
+        {"--nonsense", false},
+        {"--quiet", false},
+        {"--scheme=half\nof it", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char program[] = "sort", type[] = "--type", kind[] = "u32", key[] = "--key", word[64];
+        char *argv[] = {program, type, kind, word, key, word, NULL};
+        hac_args args = {.n_words = 0};
+        snprintf(word, sizeof word, "%s", cases[i].word);
+        hac_status status = hac_args_parse(&args, "sort", 6, argv, hac_options_for(HAC_FOR_SORT), NULL);
+        if (!cases[i].is_word) {
+            if (status == HAC_OK && args.n_words != 0)
+                fail_msg("%zu", i);
+            continue;
+        }
+        assert_int_equal(status, HAC_OK);
+        assert_int_equal(args.n_words, 1);
+        assert_string_equal(args.words[0], word);
+        assert_string_equal(args.values[HAC_OPT_KEY], word);
+        assert_string_equal(args.values[HAC_OPT_TYPE], "u32");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +166,7 @@ int main(void)
         cmocka_unit_test(repeats),
         cmocka_unit_test(refuses),
         cmocka_unit_test(front_ends_at_the_command),
+        cmocka_unit_test(comments_are_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
