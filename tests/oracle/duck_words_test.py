@@ -4,6 +4,7 @@
 DuckDB's answer, or is refused by a name, with what to write instead."""
 import datetime
 import json
+import os
 import random
 import sys
 import unittest
@@ -584,7 +585,7 @@ class Words(SharedMachineTest):
                                  ("types/*.jsonl", "SELECT a, d FROM t ORDER BY a, d")):
             reader = "read_csv" if files.endswith("csv") else "read_json_auto"
             wanted = self.duck.execute(statement.replace("FROM t", f"FROM {reader}('{self.m.path(files)}')")).fetchall()
-            self.check([statement] * 9, self.ask(statement.replace("FROM t", f"FROM '{files}'")), wanted)
+            self.check([statement] * 9, self.ask(statement.replace("FROM t", f"FROM '{files}'"), "-q"), wanted)
         (folder / "semicolon.csv").write_text("a;b\n1;2\n")
         self.m.bad(2, "query", "SELECT a FROM 'types/*.csv'", says="semicolon.csv: the header has no column 'a', but one field, 'a;b': files of one query")
         for i in range(100):  # of many files a part is looked at, the last one among them
@@ -622,7 +623,7 @@ class Words(SharedMachineTest):
             f"{2000 + i}-{1 + i % 12}-{1 + i % 28},2024-{1 + i % 12}-{1 + i % 28} {i % 24}:{i % 60:02}:05,2024-1-{1 + i % 9}T{i % 10}:30:00Z,"
             f"2024-1-{1 + i % 40},{1 + i % 12}-{1 + i % 28}\n" for i in range(99)), encoding="utf-8")
         wanted = self.duck.execute("SELECT d, t, z::TIMESTAMP, s, n FROM read_csv('short.csv', sample_size = -1)").fetchall()
-        got = self.ask("SELECT d, t, z::TIMESTAMP AS z, s, n FROM 'short.csv'")
+        got = self.ask("SELECT d, t, z::TIMESTAMP AS z, s, n FROM 'short.csv'", "-q")
         self.check("dtzsn", got, wanted)
         self.assertEqual([row[1] for row in self.ask("DESCRIBE 'short.csv'")], ["date", "timestamp", "timestamptz", "string", "string"])
         statement = "SELECT DATE '2024-1-5' AS a, TIMESTAMP '2024-1-5 9:30' AS b, count(*) AS c FROM 'short.csv' WHERE d < '2050-2-3' AND t > '2024-1-9 9:00:00'"
@@ -642,6 +643,53 @@ class Words(SharedMachineTest):
         self.m.bad(2, "query", "SELECT * REPLACE (1 AS nope) FROM 't.csv'", says="replace: unknown column 'nope'")
         for sample in ("USING SAMPLE 10%", "TABLESAMPLE reservoir(5)", "WHERE id > 2 USING SAMPLE 5 ROWS"):
             self.m.bad(2, "query", f"SELECT id FROM 't.csv' {sample}", says="WHERE hash(a) % 100 < 10 takes a tenth")
+
+    def test_renamed_columns(self):
+        """* RENAME (a AS b): names, their order and rows are DuckDB's, in files and folders, with WITH and UNION ALL."""
+        for i in range(3):
+            rows = "".join(f"{j},{chr(97 + j % 5)},{j * 7 % 13}\n" for j in range(i * 100, i * 100 + 100))
+            os.makedirs(self.m.path(f"parts/k={i}"), exist_ok=True)
+            Path(self.m.path(f"parts/k={i}/p.csv")).write_text("id,city,qty\n" + rows, encoding="utf-8")
+            Path(self.m.path(f"p{i}.csv")).write_text("id,city,qty\n" + rows, encoding="utf-8")
+        Path(self.m.path("turned.csv")).write_text("qty,city,id\n1,Bern,7\n2,Oslo,150\n", encoding="utf-8")
+        for star in ("* RENAME (city AS town)", "* RENAME city AS town", "* RENAME (CITY AS Town, id AS \"a b\")", "* RENAME (city AS city)",
+                     "* RENAME (city AS qty, qty AS city)", "* EXCLUDE (id) RENAME (city AS id)", "* REPLACE (qty * 2 AS qty) RENAME (id AS qty2)",
+                     "* EXCLUDE id REPLACE upper(city) AS city RENAME qty AS Id", "t.id + 1 AS x, * RENAME (qty AS y), city AS z"):
+            for statement in (f"SELECT {star} FROM 'p1.csv' AS t ORDER BY ALL LIMIT 7", f"SELECT {star} FROM 'p*.csv' AS t ORDER BY ALL LIMIT 150",
+                              f"WITH u AS (SELECT {star} FROM 'p2.csv' AS t) SELECT * FROM u ORDER BY ALL OFFSET 40",
+                              f"SELECT {star} FROM 'p0.csv' AS t UNION ALL SELECT {star} FROM 'p2.csv' AS t ORDER BY ALL"):
+                with self.subTest(statement):
+                    result = self.duck.execute(statement)
+                    got = duck.read_csv(self.m.good("query", statement).decode())
+                    self.assertEqual(list(got[0]), [column[0] for column in result.description])
+                    self.check(got[0], got[1:], result.fetchall())
+        for statement in ("SELECT * RENAME (k AS part) FROM 'parts' WHERE k = 1 AND id < 120 ORDER BY id",
+                          "SELECT * RENAME (city AS town) FROM 'p1.csv' UNION ALL BY NAME SELECT * RENAME (city AS town) FROM 'turned.csv' ORDER BY id, town",
+                          "WITH p AS (SELECT * RENAME (city AS town) FROM 'parts') SELECT town, count(*) AS n FROM p GROUP BY town ORDER BY town"):
+            with self.subTest(statement):
+                wanted = self.duck.execute(statement.replace("'parts'", "read_csv('parts/*/*.csv')")).fetchall()
+                self.check([statement] * 4, self.ask(statement), wanted)
+        for star, at, says in (("* RENAME (nope AS x)", 18, "rename: unknown column 'nope'; there are: id"), ("* RENAME (city AS a, CITY AS b)", 29, "'city' is named twice"),
+                               ("* EXCLUDE (city) RENAME (city AS a)", 33, "'city' is both excluded and renamed"), ("* REPLACE (1 AS qty, 2 AS qty)", 29, "'qty' is named twice"),
+                               ("* REPLACE (1 AS city) RENAME (id AS x, city AS a)", 47, "'city' is named twice in replace and rename; write exclude (city)"),
+                               ("* RENAME (qty + 1 AS x)", 18, "replace (… as column) computes one"), ("* RENAME (city x)", 23, "expected 'as' and the new name"),
+                               ("* RENAME (qty AS x) EXCLUDE (id)", 28, "found 'EXCLUDE'"), ("sum(qty) AS s, * RENAME (qty AS x)", 23, "here rows become groups"),
+                               ("* RENAME (qty AS x) FROM 'p0.csv' UNION ALL SELECT * RENAME (qty AS y)", None, "UNION ALL is of SELECTs that differ in their files only")):
+            with self.subTest(star):
+                said = self.m.bad(2, "query", f"SELECT {star} FROM 'p0.csv'", says=says)
+                self.assertIn(f"character {at}: " if at else "", said)
+
+    def test_comments_before_the_statement(self):
+        for comment in ("-- of all rows\n", "--\n", "--x\n", "--select is no option\n", "-- a\n-- b = c\n\n", "/* a */ -- b\n", "/* --\n */", "--quiet a\n--\n"):
+            statement = comment + "SELECT id FROM 't.csv' WHERE id < 3 ORDER BY id"
+            with self.subTest(comment):
+                for words in ((statement,), (statement, "-q"), ("--output-format", "csv", statement), ("--", statement)):
+                    self.assertEqual(self.m.good("query", *words), b"id\n0\n1\n2\n")
+                self.assertEqual(self.wanted(statement), [(0,), (1,), (2,)])
+                self.assertEqual(len(self.ask(comment + "DESCRIBE 't.csv'")), 8)
+        self.m.bad(2, "query", "-- nothing follows", says="expected SELECT, but the statement ends here")
+        self.m.bad(2, "query", "--nonsense=select 1", says="unknown option --nonsense")
+        self.m.bad(2, "query", "--nonsense", says="unknown option --nonsense")
 
     def test_describe_and_summarize(self):
         """DESCRIBE and SUMMARIZE of a file have the rows of DuckDB, in columns of our names."""

@@ -109,7 +109,7 @@ HAC_MUST_USE hac_status hac_compile_check_condition(hac_compiler *compiler, cons
 bool hac_compile_has_column(const hac_compiler *compiler, const char *name);
 /* The columns that the query can name, for messages; `ret` has HAC_SUGGEST_TEXT_MAX bytes. */
 const char *hac_compile_list_columns(const hac_compiler *compiler, const char *name, char *ret);
-/* Checks what stands behind `*`: the names of `exclude` and `replace` become those of columns. */
+/* Checks what stands after `*`: the names of `exclude`, `replace` and `rename` become those of columns. */
 HAC_MUST_USE hac_status hac_compile_check_star(hac_compiler *compiler, const hac_item *star);
 bool hac_compile_is_excluded(const hac_item *star, const char *name);
 /* What `* replace` puts in the place of a column; NULL: nothing. */

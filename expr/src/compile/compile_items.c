@@ -93,19 +93,21 @@ bool hac_compile_is_excluded(const hac_item *star, const char *name)
 
 const hac_item *hac_compile_replaced(const hac_item *star, const char *name)
 {
-    for (size_t i = 0; i < star->n_replaced; i++)
-        if (strcmp(star->replaced[i].name, name) == 0)
-            return &star->replaced[i];
+    for (size_t i = 0; i < star->n_replaced; i++) {
+        const hac_item *item = &star->replaced[i];
+        if (strcmp(item->renames != NULL ? item->renames : item->name, name) == 0)
+            return item;
+    }
     return NULL;
 }
 
 /* Puts the column's own name in the place of one that may differ in case. */
-static hac_status take_column_name(hac_compiler *c, const hac_item *star, const char *word, const char **name)
+static hac_status take_column_name(hac_compiler *c, const hac_item *item, const char *word, const char **name)
 {
     char there[HAC_SUGGEST_TEXT_MAX];
     const char *own = column_name(c, *name);
     if (own == NULL)
-        return hac_expr_fail(star->source, star->first, c->err, "%s: unknown column '%s'; %s", word, *name,
+        return hac_expr_fail(item->source, item->first, c->err, "%s: unknown column '%s'; %s", word, *name,
                              hac_compile_list_columns(c, *name, there));
     *name = own;
     return HAC_OK;
@@ -113,10 +115,17 @@ static hac_status take_column_name(hac_compiler *c, const hac_item *star, const 
 
 static hac_status check_replaced(hac_compiler *c, const hac_item *star, hac_item *item)
 {
-    hac_status status = take_column_name(c, star, "replace", &item->name);
-    if (status == HAC_OK && hac_compile_is_excluded(star, item->name))
-        return hac_expr_fail(star->source, star->first, c->err, "'%s' is both excluded and replaced",
-                             item->name);
+    const char *word = item->renames != NULL ? "rename" : "replace",
+               **column = item->renames != NULL ? &item->renames : &item->name;
+    hac_status status = take_column_name(c, item, word, column);
+    if (status == HAC_OK && hac_compile_is_excluded(star, *column))
+        return hac_expr_fail(item->source, item->first, c->err, "'%s' is both excluded and %sd", *column,
+                             word);
+    if (status == HAC_OK && hac_compile_replaced(star, *column) != item)
+        return hac_expr_fail(
+            item->source, item->first, c->err,
+            "'%s' is named twice in replace and rename; write exclude (%s), and an item for it", *column,
+            *column);
     if (status == HAC_OK)
         status = hac_compile_check_item(c, item);
     if (status == HAC_OK && item->node->aggregates)

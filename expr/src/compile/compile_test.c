@@ -611,6 +611,7 @@ static void test_excludes(void **state)
         {"* exclude (a)", NULL, true},
         {"b, * except a", NULL, true},
         {"* replace (b + 1 as b)", NULL, false},
+        {"* rename (a as b)", NULL, false},
         {"* replace (b + 1 as b)", "* exclude (a)", true},
         {"excluded, 'except' as except_a", NULL, false},
         {"exclude", NULL, false},

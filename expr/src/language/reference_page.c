@@ -28,7 +28,7 @@ static const char *const introduction =
     "|---|---|\n"
     "| `--where` | a condition; rows for which it is false or null are left out |\n"
     "| `--group-by` | expressions, separated by commas |\n"
-    "| `--select` | expressions, separated by commas, with or without aggregates; `*` is all columns, `* exclude (a)` all others, `* replace (f(a) as a)` all with another a |\n"
+    "| `--select` | expressions, separated by commas, with or without aggregates; `*` is all columns, `* exclude (a)` all others, `* replace (f(a) as a)` all with another a, `* rename (a as b)` all with another name of a |\n"
     "| `--having` | a condition; groups for which it is false or null are left out |\n"
     "| `--distinct` | rows of the result that are equal appear once |\n"
     "| `--order-by` | names of output columns, or expressions, each with `asc` (the default) or `desc`, and `nulls first` |\n"

@@ -40,21 +40,56 @@ static bool excluded_names(hac_parser *p, hac_item *item)
     return list ? hac_parser_expect_symbol(p, ")", "',' or ')'") : p->status == HAC_OK;
 }
 
-/* `replace (f(a) as a, …)`, `replace f(a) as a`: items with the names of columns. */
-static bool replaced_items(hac_parser *p, hac_item *star)
+/* A new item of the star, which stands for another column: f(a) as a, or a as b. */
+static hac_item *other_item(hac_parser *p, hac_item *star)
+{
+    if (star->replaced == NULL)
+        star->replaced = hac_parser_memory(p, REPLACED_MAX * sizeof *star->replaced);
+    if (star->replaced == NULL)
+        return NULL;
+    if (star->n_replaced == REPLACED_MAX) {
+        (void)hac_parser_fail(p, hac_parser_at(p), "more than %d columns are replaced or renamed",
+                              REPLACED_MAX);
+        return NULL;
+    }
+    hac_item *item = &star->replaced[star->n_replaced++];
+    *item = (hac_item){.source = p->source, .first = hac_parser_at(p)};
+    return item;
+}
+
+/* The column of `a as b`. */
+static bool renamed_column(hac_parser *p, hac_item *item)
+{
+    if (p->token.kind != HAC_TOKEN_NAME && p->token.kind != HAC_TOKEN_QUOTED)
+        hac_parser_unexpected(p, "the name of a column");
+    else
+        item->node = hac_parse_value(p);
+    if (p->status == HAC_OK && item->node->kind != HAC_NODE_COLUMN)
+        return hac_parser_fail(p, item->first,
+                               "rename: the name of a column stands before 'as'; replace (… as column) "
+                               "computes one") != NULL;
+    item->renames = p->status == HAC_OK ? item->node->name : NULL;
+    return p->status == HAC_OK;
+}
+
+static bool replaced_value(hac_parser *p, hac_item *item)
+{
+    item->node = hac_parse_value(p);
+    return item->node != NULL;
+}
+
+/* `replace (f(a) as a, …)`, `replace f(a) as a`: items with the names of columns; `rename (a as b, …)`. */
+static bool other_items(hac_parser *p, hac_item *star, bool rename)
 {
     bool list = hac_parser_advance(p) && hac_parser_is_symbol(p, "(");
-    star->replaced = hac_parser_memory(p, REPLACED_MAX * sizeof *star->replaced);
-    if (star->replaced == NULL || p->status != HAC_OK || (list && !hac_parser_advance(p)))
+    if (p->status != HAC_OK || (list && !hac_parser_advance(p)))
         return false;
     do {
-        if (star->n_replaced == REPLACED_MAX)
-            return hac_parser_fail(p, hac_parser_at(p), "more than %d columns are replaced", REPLACED_MAX) !=
-                   NULL;
-        hac_item *item = &star->replaced[star->n_replaced++];
-        *item = (hac_item){.source = p->source, .first = hac_parser_at(p)};
-        if ((item->node = hac_parse_value(p)) == NULL ||
-            !hac_parser_expect_word(p, "as", "'as' and the name of a column") || !item_name(p, item))
+        hac_item *item = other_item(p, star);
+        if (item == NULL || !(rename ? renamed_column(p, item) : replaced_value(p, item)) ||
+            !hac_parser_expect_word(p, "as",
+                                    rename ? "'as' and the new name" : "'as' and the name of a column") ||
+            !item_name(p, item))
             return false;
     } while (list && hac_parser_is_symbol(p, ",") && hac_parser_advance(p));
     return list ? hac_parser_expect_symbol(p, ")", "',' or ')'") : p->status == HAC_OK;
@@ -68,7 +103,9 @@ static bool star_item(hac_parser *p, hac_item *item)
     bool exclude = hac_parser_is_word(p, "exclude") || hac_parser_is_word(p, "except");
     if (exclude && !excluded_names(p, item))
         return false;
-    return !hac_parser_is_word(p, "replace") || replaced_items(p, item);
+    if (hac_parser_is_word(p, "replace") && !other_items(p, item, false))
+        return false;
+    return !hac_parser_is_word(p, "rename") || other_items(p, item, true);
 }
 
 /* asc, desc; nulls first, nulls last */

@@ -478,6 +478,15 @@ static void test_item_errors(void **state)
          "--x: character 13: expected 'as' and the name of a column, found ')'"},
         {HAC_ITEM_STAR, "* replace (1 as a",
          "--x: character 18: expected ',' or ')', but the text ends here"},
+        {HAC_ITEM_STAR, "* rename ()", "--x: character 11: expected the name of a column, found ')'"},
+        {HAC_ITEM_STAR, "* rename (1 as a)", "--x: character 11: expected the name of a column, found '1'"},
+        {HAC_ITEM_STAR, "* rename (a b)", "--x: character 13: expected 'as' and the new name, found 'b'"},
+        {HAC_ITEM_STAR, "* rename a as 'b'", "--x: character 15: expected a name, found 'b'"},
+        {HAC_ITEM_STAR, "* rename (b as c, a + 1 as b)",
+         "--x: character 19: rename: the name of a column stands before 'as'; replace (… as column) computes "
+         "one"},
+        {HAC_ITEM_STAR, "* rename a as b exclude c",
+         "--x: character 17: expected an operator, ',' or the end, found 'exclude'"},
         {0, "a desc", "--x: character 3: expected an operator, ',' or the end, found 'desc'"},
     };
     (void)state;

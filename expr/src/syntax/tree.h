@@ -80,9 +80,11 @@ struct hac_item {
     bool descending, nulls_first;
     const char **excluded; /* of `* exclude (a, b)` */
     size_t n_excluded;
-    hac_item *replaced; /* of `* replace (f(a) as a)`; each has the name of a column */
+    /* of `* replace (f(a) as a)`: each has the name of a column; and of `* rename (a as b)` */
+    hac_item *replaced;
     size_t n_replaced;
-    size_t first, end; /* offsets of the expression in the text */
+    const char *renames; /* of `* rename (a as b)`: a; else NULL */
+    size_t first, end;   /* offsets of the expression in the text */
     const hac_expr_source *source;
 };
 
