@@ -653,10 +653,10 @@ static void record(hacd_job *job, const hac_dispatch *dispatch, double seconds, 
 
 /* Whether the piece's time says something about the device at that codelet. Beside others, the pieces of a
  * job that is given up are not what a device does otherwise. */
-static bool is_sample(const hacd_job *job, const hac_dispatch *dispatch)
+static bool is_sample(const hacd_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
-    if (job->run.tasks[dispatch->task].by_host >> dispatch->plan_device & 1)
-        return false; /* the model describes its kernels */
+    if (job->kind->did_all != NULL && !job->kind->did_all(job, dispatch->task, done))
+        return false;
     if (dispatch->beside)
         return false;
     return !dispatch->together || !hacd_job_is_given_up(job);
@@ -665,6 +665,16 @@ static bool is_sample(const hacd_job *job, const hac_dispatch *dispatch)
 static hac_disturbance disturbance_of(const hac_dispatch *dispatch)
 {
     return dispatch->cold ? HAC_COLD : dispatch->fresh ? HAC_FRESH_PAGES : HAC_UNDISTURBED;
+}
+
+static void learn_model(hac_model_set *models, const char *key, const char *model, hac_type type,
+                        const hac_dispatch *dispatch, const Hac__Executor__Done *done, bool sample)
+{
+    if (sample)
+        hac_model_record_disturbed(models, key, model, type, dispatch->units, done->seconds,
+                                   dispatch->together, disturbance_of(dispatch));
+    else
+        hac_model_note_attempt(models, key, model, type, dispatch->units);
 }
 
 static void learn(hacd_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
@@ -678,16 +688,15 @@ static void learn(hacd_job *job, const hac_dispatch *dispatch, const Hac__Execut
     if (dispatch->cold && !dispatch->beside)
         hac_start_costs_note_cold(jobs->models, jobs->devices->items[device], task,
                                   done->seconds - dispatch->predicted);
-    if (!is_sample(job, dispatch) ||
-        (job->kind->did_all != NULL && !job->kind->did_all(job, dispatch->task, done)))
-        return;
-    hac_model_record_disturbed(jobs->models, key, hac_task_model(task, dispatch->by_kernels), task->type,
-                               dispatch->units, done->seconds, dispatch->together, disturbance_of(dispatch));
+    if (job->run.tasks[dispatch->task].by_host >> dispatch->plan_device & 1)
+        return; /* the model describes its kernels */
+    bool sample = is_sample(job, dispatch, done);
+    learn_model(jobs->models, key, hac_task_model(task, dispatch->by_kernels), task->type, dispatch, done,
+                sample);
     char name[HAC_MODEL_NAME_MAX];
     for (size_t i = 0; i < HAC_NARROWER_MODELS; i++)
         if (hac_task_narrower_model(task, dispatch->by_kernels, i, name))
-            hac_model_record_disturbed(jobs->models, key, name, task->type, dispatch->units, done->seconds,
-                                       dispatch->together, disturbance_of(dispatch));
+            learn_model(jobs->models, key, name, task->type, dispatch, done, sample);
 }
 
 /* Whether the dependents of the task may start: the job's kind may ask for all of the task again. */

@@ -12,10 +12,15 @@
  *
  * Samples of one job are wrong together if the device was busy meanwhile. So jobs are compared: one job
  * contradicts others if it took over twice as long, or less than half. Three jobs in turn that contradict
- * all older ones replace them, two replace a single one, and of two jobs alone the faster one counts. A
- * prediction is *stale* if the device should be measured again although it is not used: until three jobs
- * have measured it, after a contradiction, and then once 8, 16, 32 … jobs with codelets of its family have
- * passed. Pieces that took less than half of the time per unit, were measured later, and are smaller or ran
+ * all older ones replace them, two replace a single one, and of two jobs alone the faster one counts.
+ *
+ * A prediction is *stale* if the device should be measured again although it is not used: until three jobs
+ * have tried to, in the three jobs after a contradiction, and then once 8, 16, 32 … jobs with codelets of its
+ * family have passed. A job has tried if it measured the device at the codelet, alone or together, at about
+ * the size, or at a smaller size while the prediction was stale. Whether the sample was any good does not
+ * matter: a device whose samples are all worse than what is known would else be measured by each job.
+ *
+ * Pieces that took less than half of the time per unit, were measured later, and are smaller or ran
  * beside other devices, correct what fewer than three jobs have said.
  *
  * A device's first pieces of a job are *disturbed*: they fault in pages, or load the program. They are better
@@ -33,6 +38,8 @@
 #include <hac/type.h>
 
 #include "base/error.h"
+
+#define HAC_MODEL_CONTRADICTION 2.0 /* a measurement that differs by a larger factor contradicts another */
 
 typedef struct hac_model_set hac_model_set;
 
@@ -79,6 +86,10 @@ void hac_model_record(hac_model_set *set, const char *device_key, const char *co
 void hac_model_record_disturbed(hac_model_set *set, const char *device_key, const char *codelet,
                                 hac_type type, double units, double seconds, bool together,
                                 hac_disturbance disturbance);
+
+/* Notes that a job measured the device at the codelet, but that its time says nothing about the device. */
+void hac_model_note_attempt(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                            double units);
 
 /* Predicts the time for `units`. Between two buckets the prediction is interpolated (log-log), outside of all
  * buckets it is proportional. There is no model for more than 64 times the units of the largest bucket if

@@ -14,12 +14,12 @@
 
 #define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
 #define NEARBY           64.0 /* … at sizes that differ by less than this */
+#define NEAR_SIZES       3    /* the same, in bucket sizes */
 #define OVERHEAD         1e-3 /* seconds: what is done sooner may have been starting and ending for the most part */
 #define FEW              65536.0 /* … and that of fewer units loading the program and the pages, up to … */
 #define COLD             10e-3
 #define LASTS            5000 /* samples of any kind, some hundred jobs: then what was measured is stale */
 #define OF_A_JOB         7    /* samples of a bucket that are of one job: a disturbed job must not fill it */
-#define CONTRADICTION    2.0  /* a measurement that differs by more from the others contradicts them */
 #define NEW_JOBS         3    /* that can prove all jobs before them wrong */
 #define SURE_JOBS        3    /* that have measured a device: then it is known */
 #define DOUBLINGS        10   /* of the jobs between two explorations */
@@ -156,15 +156,17 @@ static stretch summarise_from(hac_model_bucket *b, unsigned age, bool all)
 }
 
 /* 1: `a` took more than twice as long as `b`; -1: the reverse; 0: neither. Samples of a bucket differ in
- * units, and what has fixed costs only takes about the same seconds: rates and seconds both have to differ.
- * */
+ * units, and what has fixed costs only takes about the same seconds: rates and seconds both have to
+ * differ. */
 static int contradicts(const stretch *a, const stretch *b)
 {
     if (a->n == 0 || b->n == 0)
         return 0;
-    if (a->rate > CONTRADICTION * b->rate && a->seconds > CONTRADICTION * b->seconds)
+    if (a->rate > HAC_MODEL_CONTRADICTION * b->rate && a->seconds > HAC_MODEL_CONTRADICTION * b->seconds)
         return 1;
-    return b->rate > CONTRADICTION * a->rate && b->seconds > CONTRADICTION * a->seconds ? -1 : 0;
+    return b->rate > HAC_MODEL_CONTRADICTION * a->rate && b->seconds > HAC_MODEL_CONTRADICTION * a->seconds
+               ? -1
+               : 0;
 }
 
 /* Looks whether jobs contradict each other, and returns the samples to use, [*ret_first, *ret_end) by age.
@@ -209,7 +211,10 @@ static void summarise(hac_model_bucket *b)
 {
     double rate[HAC_MODEL_SAMPLES], deviation[HAC_MODEL_SAMPLES], units[HAC_MODEL_SAMPLES];
     unsigned first, end, n = 0;
+    bool was_contradicted = b->contradicted;
     weigh_jobs(b, &first, &end);
+    if (b->contradicted && !was_contradicted)
+        b->doubted = b->attempts;
     for (unsigned i = first; i < end; i++)
         rate[n++] = rate_of(hac_model_sample_of_age(b, i));
     double centre = median(rate, n);
@@ -347,7 +352,7 @@ static bool takes(hac_model_bucket *b, hac_disturbance quality)
     if (b->n > 0 && quality > b->quality)
         return false;
     if (quality < b->quality)
-        b->n = b->next = b->jobs = b->of_job = 0;
+        b->n = b->next = b->jobs = b->of_job = b->attempts = 0;
     b->quality = quality;
     return true;
 }
@@ -378,6 +383,70 @@ static uint64_t count_job(hac_model_set *set, const char *codelet, hac_type type
     return f->jobs;
 }
 
+/* Whether a device should be measured again `since` jobs of the family after the last of the jobs that tried
+ * to: the more there are, the longer it is left alone. */
+static bool is_due_after(unsigned attempts, uint64_t since)
+{
+    return attempts < SURE_JOBS || since >> (attempts < DOUBLINGS ? attempts : DOUBLINGS) > 0;
+}
+
+/* Whether the device should be measured again at about the bucket's size. A contradiction that a few jobs do
+ * not settle is never settled: the device's times vary. */
+static bool is_due(const hac_model_set *set, const hac_model_bucket *b)
+{
+    uint64_t since = set->families[family_of(b->codelet, b->type)].jobs - b->family_jobs;
+    return (b->contradicted && b->attempts - b->doubted < NEW_JOBS) ||
+           set->clock - b->attempt_clock >= LASTS || is_due_after(b->attempts, since);
+}
+
+static void count_attempt(const hac_model_set *set, hac_model_bucket *b, uint64_t family_jobs)
+{
+    if (set->job == 0 || b->attempts == 0 || set->job > b->attempt_job)
+        b->attempts++;
+    b->attempt_job = set->job > b->attempt_job ? set->job : b->attempt_job;
+    b->attempt_clock = set->clock;
+    b->family_jobs = family_jobs;
+}
+
+/* Counts the attempt at all sizes that it stands for. Pieces of a device that is explored are often much
+ * smaller than the task that is priced, so larger sizes that are due count the attempt, too. The samples of a
+ * `calibrate` stand for their own size only. */
+static void count_attempts(hac_model_set *set, const series *s, int size)
+{
+    uint64_t family_jobs = count_job(set, s->codelet, s->type);
+    series either = *s;
+    for (int together = 0; together <= 1; together++) {
+        either.together = together != 0;
+        for (size_t i = lower_bound(set, &either, size - NEAR_SIZES); i < set->n; i++) {
+            hac_model_bucket *b = set->buckets[i];
+            if (order(b, &either, b->size) != 0)
+                break;
+            bool same = b->size == size && b->together == s->together;
+            if (set->job == 0 ? same : b->size <= size + NEAR_SIZES || is_due(set, b))
+                count_attempt(set, b, family_jobs);
+        }
+    }
+}
+
+/* What a bucket that is new, or starts again with less disturbed samples, takes over of its neighbours: the
+ * attempts that were no more disturbed. */
+static void inherit_attempts(const hac_model_set *set, const series *s, hac_model_bucket *made)
+{
+    series either = *s;
+    for (int together = 0; together <= 1 && set->job != 0; together++) {
+        either.together = together != 0;
+        for (size_t i = lower_bound(set, &either, made->size - NEAR_SIZES); i < set->n; i++) {
+            const hac_model_bucket *b = set->buckets[i];
+            if (order(b, &either, b->size) != 0 || b->size > made->size + NEAR_SIZES)
+                break;
+            if (b == made || b->n == 0 || b->quality > made->quality || b->attempts < made->attempts)
+                continue;
+            made->attempts = b->attempts;
+            made->attempt_job = b->attempt_job;
+        }
+    }
+}
+
 /* Adds a sample, the first one of its job or not. It replaces one of the same job if there are many. */
 static void add_sample(hac_model_bucket *b, double units, double seconds, bool begins)
 {
@@ -397,6 +466,14 @@ static void add_sample(hac_model_bucket *b, double units, double seconds, bool b
     *place = (hac_model_sample){units, seconds, begins};
 }
 
+void hac_model_note_attempt(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                            double units)
+{
+    series s = series_of(device_key, codelet, type, false);
+    if (hac_model_is_measurement(units, 0))
+        count_attempts(set, &s, bucket_size(units));
+}
+
 void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
                       double units, double seconds, bool together)
 {
@@ -413,13 +490,18 @@ void hac_model_record_disturbed(hac_model_set *set, const char *device_key, cons
         return;
     series s = series_of(device_key, codelet, type, together);
     hac_model_bucket *b = obtain(set, &s, bucket_size(units));
-    if (b == NULL || !takes(b, disturbance))
+    if (b == NULL)
+        return;
+    bool taken = takes(b, disturbance);
+    if (b->attempts == 0)
+        inherit_attempts(set, &s, b);
+    count_attempts(set, &s, b->size);
+    if (!taken)
         return;
     bool begins = b->n == 0 || set->job == 0 || set->job > b->job;
     add_sample(b, units, fmax(seconds, SHORTEST), begins);
     b->job = set->job > b->job ? set->job : b->job;
-    b->family_jobs = count_job(set, codelet, type);
-    b->used = ++set->clock;
+    b->used = b->attempt_clock = ++set->clock;
     b->stale = true;
     set->dirty = true;
 }
@@ -432,7 +514,7 @@ static bool is_stale(const hac_model_set *set, const hac_model_bucket *b)
 static hac_prediction from_one(const hac_model_set *set, const hac_model_bucket *b, double units)
 {
     hac_prediction p = {
-        b->seconds * units / b->units, b->relative_error, b->good, b->quality, is_stale(set, b), b->used};
+        b->seconds * units / b->units, b->relative_error, b->good, b->quality, is_due(set, b), b->used};
     return p;
 }
 
@@ -446,7 +528,7 @@ static hac_prediction from_two(const hac_model_set *set, const hac_model_bucket 
         fmax(small->relative_error, large->relative_error),
         small->good < large->good ? small->good : large->good,
         small->quality > large->quality ? small->quality : large->quality,
-        is_stale(set, small) || is_stale(set, large),
+        is_due(set, large),
         small->used < large->used ? small->used : large->used,
     };
     return p;
@@ -491,34 +573,11 @@ static const hac_model_bucket *find_correction(const hac_model_set *set, const b
         const hac_model_bucket *other = summary(set, i);
         if (other->quality <= range->tolerated && other->jobs > 1 && other->used > b->used &&
             other->units < b->units &&
-            other->seconds / other->units * CONTRADICTION < b->seconds / b->units &&
+            other->seconds / other->units * HAC_MODEL_CONTRADICTION < b->seconds / b->units &&
             (found == NULL || other->used > found->used))
             found = other;
     }
     return found;
-}
-
-/* Whether a device should be measured again `since` jobs of the family after the last of the `jobs` that have
- * measured it: the more there are, the longer it is left alone. */
-static bool is_due_after(unsigned jobs, uint64_t since)
-{
-    return jobs < SURE_JOBS || since >> (jobs < DOUBLINGS ? jobs : DOUBLINGS) > 0;
-}
-
-/* The same, by what was measured at about the bucket's size. */
-static bool is_due(const hac_model_set *set, const bucket_range *range, const hac_model_bucket *b)
-{
-    uint64_t last = 0;
-    unsigned jobs = 0;
-    for (size_t i = range->first; i < range->end; i++) {
-        const hac_model_bucket *other = set->buckets[i];
-        if (other->quality > range->tolerated || !is_near(other, b->units))
-            continue;
-        last = other->family_jobs > last ? other->family_jobs : last;
-        jobs = other->jobs > jobs ? other->jobs : jobs;
-    }
-    uint64_t since = set->families[family_of(b->codelet, b->type)].jobs - last;
-    return b->contradicted || is_due_after(jobs, since);
 }
 
 /* A prediction by the bucket, or by the line between two. */
@@ -527,11 +586,9 @@ static hac_prediction from_buckets(const hac_model_set *set, const bucket_range 
 {
     const hac_model_bucket *b = above != NULL ? above : below;
     const hac_model_bucket *correction = find_correction(set, range, b);
-    hac_prediction p = correction != NULL               ? from_one(set, correction, units)
-                       : below != NULL && above != NULL ? from_two(set, below, above, units)
-                                                        : from_one(set, b, units);
-    p.stale |= is_due(set, range, correction != NULL ? correction : b);
-    return p;
+    return correction != NULL               ? from_one(set, correction, units)
+           : below != NULL && above != NULL ? from_two(set, below, above, units)
+                                            : from_one(set, b, units);
 }
 
 static hac_prediction predict(const hac_model_set *set, const series *s, double units)
@@ -597,7 +654,7 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
         return alone;
     hac_prediction beside = predict(set, &s, units);
     /* a piece is no faster beside others: if it was later, the device was busy when it was measured alone */
-    bool corrects = beside.last > alone.last && beside.seconds * CONTRADICTION < alone.seconds;
+    bool corrects = beside.last > alone.last && beside.seconds * HAC_MODEL_CONTRADICTION < alone.seconds;
     bool better = beside.samples > 0 && (beside.disturbance < alone.disturbance || corrects);
     return alone.samples == 0 || better ? beside : alone;
 }
@@ -605,7 +662,7 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
 bool hac_model_is_due(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type)
 {
     series alone = series_of(device_key, codelet, type, false);
-    unsigned jobs = 0;
+    unsigned attempts = 0;
     uint64_t last = 0;
     for (size_t i = set != NULL ? lower_bound(set, &alone, SMALLEST_BUCKET) : 0; set != NULL && i < set->n;
          i++) {
@@ -613,10 +670,10 @@ bool hac_model_is_due(const hac_model_set *set, const char *device_key, const ch
         alone.together = b->together;
         if (order(b, &alone, b->size) != 0)
             break;
-        jobs = b->jobs > jobs ? b->jobs : jobs;
+        attempts = b->attempts > attempts ? b->attempts : attempts;
         last = b->family_jobs > last ? b->family_jobs : last;
     }
-    return set == NULL || is_due_after(jobs, set->families[family_of(codelet, type)].jobs - last);
+    return set == NULL || is_due_after(attempts, set->families[family_of(codelet, type)].jobs - last);
 }
 
 /* Whether tasks that were not much larger have been measured, not only cold. */
@@ -687,6 +744,7 @@ void hac_model_set_restore(hac_model_set *set, const char *device_key, const cha
     if (b == NULL || !takes(b, quality))
         return;
     add_sample(b, sample->units, fmax(sample->seconds, SHORTEST), b->n == 0 || sample->begins);
-    b->used = ++set->clock;
+    b->attempts = b->jobs;
+    b->used = b->attempt_clock = ++set->clock;
     b->stale = true;
 }

@@ -27,9 +27,15 @@ typedef struct hac_model_bucket {
     uint64_t job;            /* of the last sample; 0: none of a job that is numbered */
     unsigned of_job;         /* samples of that job */
     unsigned jobs;           /* that have measured this since it was last contradicted */
-    uint64_t family_jobs;    /* what the family had counted at the last sample */
     uint64_t used;           /* set->clock at the last sample */
-    bool stale;              /* what follows is of before the last sample */
+    /* Attempts to measure about this size, alone or together. They include samples that this bucket did not
+     * take: other sizes, the other series, and samples that were more disturbed. */
+    unsigned attempts;      /* jobs */
+    uint64_t attempt_job;   /* the last of these jobs */
+    uint64_t attempt_clock; /* set->clock at the last attempt */
+    uint64_t family_jobs;   /* what the family had counted at the last attempt */
+    unsigned doubted;       /* attempts when `contradicted` became true */
+    bool stale;             /* what follows is of before the last sample */
     /* of the samples that are no outliers */
     double units, seconds, relative_error;
     unsigned good;

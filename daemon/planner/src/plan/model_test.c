@@ -23,6 +23,12 @@ static void record(hac_model_set *set, double units, double seconds)
     hac_model_record(set, "cpu", "radix.leaf", HAC_TYPE_U32, units, seconds, false);
 }
 
+static void record_disturbed(hac_model_set *set, double units, double seconds, bool together,
+                             hac_disturbance disturbance)
+{
+    hac_model_record_disturbed(set, "cpu", "radix.leaf", HAC_TYPE_U32, units, seconds, together, disturbance);
+}
+
 static hac_prediction predict(const hac_model_set *set, double units)
 {
     return hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U32, units, false);
@@ -208,6 +214,86 @@ static void test_due(void **state)
     hac_model_set_free(set);
 }
 
+#define USELESS (HAC_COLD + 1)
+
+/* What the jobs of a device that is measured only when it is due are like. */
+typedef struct habit {
+    unsigned alone;   /* jobs that measure it alone at first, as `calibrate` does */
+    unsigned quality; /* hac_disturbance, or USELESS */
+    bool together;
+    double units;
+    double seconds[2]; /* of 1e6 units, in turn */
+} habit;
+
+/* Of 200 jobs, how many measure the device because it is due. */
+static unsigned count_explorations(const habit *h)
+{
+    hac_model_set *set = new_set();
+    unsigned explored = 0;
+    for (uint64_t job = 1; job <= h->alone; job++)
+        record_job(set, job, 1, 1e-3);
+    for (uint64_t job = h->alone + 1; job <= h->alone + 200; job++) {
+        hac_model_set_job(set, job);
+        hac_prediction p = predict(set, 1e6);
+        bool due = p.samples == 0 || p.stale;
+        double seconds = h->seconds[explored % 2] * h->units / 1e6;
+        explored += due;
+        if (due && h->quality == USELESS)
+            hac_model_note_attempt(set, "cpu", "radix.leaf", HAC_TYPE_U32, h->units);
+        else if (due)
+            record_disturbed(set, h->units, seconds, h->together, (hac_disturbance)h->quality);
+        hac_model_record(set, "gpu", "radix.leaf", HAC_TYPE_U32, 1e6, 1, false);
+    }
+    hac_model_set_free(set);
+    return explored;
+}
+
+/* However the pieces of an explored device are measured, it is explored in nine of 200 jobs at most. */
+static void test_bounded_exploration(void **state)
+{
+    (void)state;
+    static const double units[] = {1e6, 1.1e6, 5e6, 3e5, 2e4, 1e3, 70};
+    static const double seconds[][2] = {{1e-3, 1e-3}, {2e-3, 2e-3}, {30e-3, 30e-3}, {1e-4, 1e-4}};
+    for (unsigned alone = 0; alone <= 5; alone++)
+        for (unsigned i = 0; i < 4 * 2 * 7 * 4; i++) {
+            habit h = {alone, i % 4, i / 4 % 2 != 0, units[i / 8 % 7], {0}};
+            memcpy(h.seconds, seconds[i / 56], sizeof(h.seconds));
+            if (alone == 0 && (h.units * 64 < 1e6 || h.quality == USELESS))
+                continue; /* nothing else is known, and such pieces say nothing of 1e6 units */
+            unsigned explored = count_explorations(&h);
+            if (explored < 2 || explored > 9)
+                fail_msg("%u jobs alone, then of quality %u, %s, %g units, %g s: explored %u times", alone,
+                         h.quality, h.together ? "together" : "alone", h.units, h.seconds[0], explored);
+        }
+}
+
+/* A device whose times vary always contradicts itself. It is not measured by each job. */
+static void test_restless(void **state)
+{
+    (void)state;
+    for (unsigned alone = 0; alone <= 5; alone++) {
+        habit h = {alone, HAC_UNDISTURBED, false, 1e6, {5e-3, 1e-3}};
+        assert_in_range(count_explorations(&h), 2, 20);
+    }
+}
+
+/* A better sample begins anew: two disturbed jobs and a good one do not make a device known. */
+static void test_disturbed_jobs_prove_little(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    for (uint64_t job = 1; job <= 3; job++) {
+        hac_model_set_job(set, job);
+        hac_model_record_disturbed(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, 1, true, HAC_COLD);
+        assert_int_equal(predict(set, 1e6).stale, job < 3);
+    }
+    for (uint64_t job = 4; job <= 6; job++) {
+        record_job(set, job, 1, 1e-3);
+        assert_int_equal(predict(set, 1e6).stale, job < 6);
+    }
+    hac_model_set_free(set);
+}
+
 /* A device that changes for good is followed within a window. */
 static void test_drift(void **state)
 {
@@ -255,12 +341,6 @@ static void test_small_says_nothing_of_large(void **state)
     record(set, 1e6, 2e-3); /* long enough to be work */
     assert_near(predict(set, 1e9).seconds, 2.0, 1e-6);
     hac_model_set_free(set);
-}
-
-static void record_disturbed(hac_model_set *set, double units, double seconds, bool together,
-                             hac_disturbance disturbance)
-{
-    hac_model_record_disturbed(set, "cpu", "radix.leaf", HAC_TYPE_U32, units, seconds, together, disturbance);
 }
 
 /* A first piece is better than nothing, until there is anything better. */
@@ -614,6 +694,9 @@ int main(void)
         cmocka_unit_test(test_wrong_jobs),
         cmocka_unit_test(test_jobs_contradict),
         cmocka_unit_test(test_due),
+        cmocka_unit_test(test_bounded_exploration),
+        cmocka_unit_test(test_restless),
+        cmocka_unit_test(test_disturbed_jobs_prove_little),
         cmocka_unit_test(test_fixed_costs_are_no_contradiction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

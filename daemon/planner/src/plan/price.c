@@ -6,8 +6,6 @@
 
 #include "base/type.h"
 
-#define WRONG 2.0 /* a prediction that is off by more */
-
 /* Models of tasks that find the answer in statistics and read next to nothing of their units. What is known
  * of the codelet itself says nothing about them. */
 #define STATISTICS_AGGREGATE "query.aggregate.statistics"
@@ -180,16 +178,10 @@ static void ask_kin(const hac_machine *machine, const hac_machine_device *device
     if (kin.samples == 0)
         return;
     bool due = hac_model_is_due(machine->models, device->key, model, task->type);
-    if (p->samples == 0 || (kin.last > p->last && kin.seconds * WRONG < p->seconds)) {
+    if (p->samples == 0 || (kin.last > p->last && kin.seconds * HAC_MODEL_CONTRADICTION < p->seconds)) {
         *p = kin;
         p->stale = p->stale && due;
     }
-}
-
-/* A slow job on a machine that was busy must not keep a device out for good. */
-static bool is_unsure(const hac_prediction *p)
-{
-    return p->disturbance == HAC_COLD || p->stale;
 }
 
 /* By the narrowest model that knows tasks of about that size. */
@@ -225,7 +217,7 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
             p = hac_model_predict(machine->models, d->key, codelet, task->type, units, together);
         if (p.samples == 0 || p.stale)
             ask_kin(machine, d, task, model, units, together, &p);
-        source = p.samples == 0 ? HAC_PRICE_ASSUMED : is_unsure(&p) ? HAC_PRICE_UNSURE : HAC_PRICE_MODEL;
+        source = p.samples == 0 ? HAC_PRICE_ASSUMED : p.stale ? HAC_PRICE_UNSURE : HAC_PRICE_MODEL;
         seconds = p.samples > 0 ? p.seconds
                                 : assumed_seconds(d, task, statistics ? model : codelet, fraction) +
                                       transfer_seconds(machine, d, task, fraction);

@@ -58,7 +58,7 @@
 
 typedef enum hac_price_source {
     HAC_PRICE_ASSUMED = 0,
-    HAC_PRICE_UNSURE, /* a model that is stale (model.h), or only of pieces that loaded the program */
+    HAC_PRICE_UNSURE, /* a model that is stale (model.h) */
     HAC_PRICE_MODEL,
     HAC_PRICE_PROFILE
 } hac_price_source;
