@@ -106,7 +106,7 @@ static hac_status plan_probe(hacd_job *job, sort_state *state, hac_error *err)
     hac_sort_spec spec = *spec_of(job);
     spec.device_mask = hacd_job_allowed_devices(job);
     hac_sort_probe *probe = &state->probe;
-    if (spec.inline_data || probe->device >= job->jobs->devices->count || candidates(job) < 2 ||
+    if (!hac_sort_may_probe(&spec) || probe->device >= job->jobs->devices->count || candidates(job) < 2 ||
         hac_plan_sort(hac_machine_view_now(job->jobs->machine), &spec, &plan, NULL) != HAC_OK)
         return HAC_NOT_FOUND;
     for (uint64_t items = find_probe(job, probe, plan); items > 0; items = find_probe(job, probe, plan)) {
@@ -126,6 +126,17 @@ static hac_status plan_probe(hacd_job *job, sort_state *state, hac_error *err)
     return HAC_NOT_FOUND;
 }
 
+/* A device that the job left while it was probed is not probed by each later job. */
+static void note_failure(hacd_job *job, const sort_state *state)
+{
+    uint32_t device = state->probe.device;
+    bool failed = state->probing && (job->excluded >> device & 1) != 0;
+    if (failed) {
+        hac_model_set_job(job->jobs->models, job->id);
+        hac_sort_probe_failed(job->jobs->models, job->jobs->devices->items[device]->key, &state->spec);
+    }
+}
+
 static void note_plan(hacd_job *job)
 {
     char devices[256];
@@ -142,6 +153,7 @@ static hac_status next_plan(hacd_job *job, hac_error *err)
     hac_status usable = hacd_job_check_devices(job, err);
     if (usable != HAC_OK)
         return usable;
+    note_failure(job, state);
     if (!job->restart || state->probing) {
         hac_status status = plan_probe(job, state, err);
         state->probing = status == HAC_OK;

@@ -41,9 +41,14 @@ HAC_MUST_USE hac_status hac_plan_sort(const hac_machine *machine, const hac_sort
  * device of which nothing is known is probed, and one that is not in the plan while its model is unsure.
  *
  * hac_sort_probe_items returns how many items to sort next, a power of two, or 0: nothing. `plan` is what
- * would run without the probe. A device of which nothing is known first sorts few items, as it may be very
- * slow. Each probe runs twice, since the first run may load the program. Both runs of the largest probe take
- * at most a twentieth of the plan's time, by what is known then.
+ * would run without the probe. The first size runs twice, since the first run may load the program. If both
+ * runs show that the device can sort four times as many items or more, such a probe runs once. Each probe
+ * takes at most a fortieth of the plan's time, by what is known then; only a device of which nothing is known
+ * first sorts few items whatever the time, as it may be very slow.
+ *
+ * The start of the device's executor may take a twentieth of the plan's time. Only sorts of 10 ms or more
+ * wait longer, and only for unknown devices. After three sorts whose probe failed, the device is left alone
+ * for 8, 16, 32 … sorts.
  */
 typedef struct hac_sort_probe {
     uint32_t device;
@@ -54,6 +59,13 @@ typedef struct hac_sort_probe {
 
 uint64_t hac_sort_probe_items(const hac_machine *machine, const hac_sort_spec *spec, const hac_plan *plan,
                               const hac_sort_probe *probe);
+/* Whether sorts of that kind are long enough for a probe. If not, hac_sort_probe_items returns 0, whatever
+ * `plan` is. */
+bool hac_sort_may_probe(const hac_sort_spec *spec);
+
+/* Notes that the device's probe failed. */
+void hac_sort_probe_failed(hac_model_set *models, const char *device_key, const hac_sort_spec *spec);
+
 hac_sort_spec hac_sort_probe_spec(const hac_sort_spec *spec, uint32_t device, uint64_t items);
 
 /* The candidates that won for recent sorts. */

@@ -8,14 +8,14 @@
 #define MIN_ITEMS    (UINT64_C(1) << 14)
 #define FIRST_ITEMS  (UINT64_C(1) << 16) /* of an unknown device: fewer say nothing of many (model.c) */
 #define MAX_ITEMS    (UINT64_C(1) << 20)
-#define PART         16    /* of the input, at most */
-#define TIME_PART    0.025 /* of the sort's time, for each of two runs */
-#define GROWTH       64    /* more than that the models say nothing about (model.c) */
-#define PAYS_SECONDS 10e-3 /* of a sort, to look at a device again */
-#define KNOWN_PART   0.9   /* of the device's time, else it is assumed … */
-#define UNSURE_PART  0.1   /* … or unsure */
-#define START_PART                                                                                           \
-    0.05 /* of the sort's time, that its executor may take to start if something is known of it */
+#define PART         16            /* of the input, at most */
+#define TIME_PART    0.025         /* of the sort's time, for each run */
+#define GROWTH       64            /* more than that the models say nothing about (model.c) */
+#define PAYS_SECONDS 10e-3         /* of a sort, to look at a device again */
+#define KNOWN_PART   0.9           /* of the device's time, else it is assumed … */
+#define UNSURE_PART  0.1           /* … or unsure */
+#define START_PART   0.05          /* of the sort's time, that its executor may take to start */
+#define FAILURES     "radix.probe" /* a model of failed probes; "radix": sorts count as the jobs between them */
 
 hac_sort_spec hac_sort_probe_spec(const hac_sort_spec *spec, uint32_t device, uint64_t items)
 {
@@ -48,7 +48,7 @@ static bool is_in(const hac_plan *plan, uint32_t device)
     return false;
 }
 
-/* The largest probe whose two runs end within a twentieth of the sort's time. */
+/* The largest probe that ends within a fortieth of the sort's time. */
 static uint64_t largest(const hac_machine *machine, const hac_sort_spec *spec, const hac_plan *plan,
                         uint32_t device, uint64_t last)
 {
@@ -62,24 +62,38 @@ static uint64_t largest(const hac_machine *machine, const hac_sort_spec *spec, c
     return items < MIN_ITEMS ? MIN_ITEMS : items;
 }
 
-/* Whether nothing is known of the device, or what is known is unsure while the plan goes without it. */
+/* Whether nothing is known of the device, or what is known is unsure while the plan goes without it. The
+ * executor of an unknown device may take long to start if the sort is not short: that happens once. */
 static bool is_wanted(const hac_machine *machine, const hac_sort_spec *spec, const hac_plan *plan,
                       const hac_sort_probe *probe, bool *ret_unknown)
 {
     hac_simulation s;
-    if (!price(machine, spec, probe->device, spec->items, &s))
+    const char *key = machine->devices[probe->device].key;
+    bool pays = plan->predicted_seconds >= PAYS_SECONDS;
+    bool starts = probe->start_seconds <= START_PART * plan->predicted_seconds;
+    if ((!pays && !starts) || !hac_model_is_due(machine->models, key, FAILURES, spec->type) ||
+        !price(machine, spec, probe->device, spec->items, &s))
         return false;
     *ret_unknown = s.learnt_seconds + s.profile_seconds < KNOWN_PART * s.priced_seconds;
-    return *ret_unknown ||
-           (s.unsure_seconds > UNSURE_PART * s.priced_seconds && plan->predicted_seconds >= PAYS_SECONDS &&
-            !is_in(plan, probe->device) && probe->start_seconds <= START_PART * plan->predicted_seconds);
+    return *ret_unknown || (s.unsure_seconds > UNSURE_PART * s.priced_seconds && pays && starts &&
+                            !is_in(plan, probe->device));
+}
+
+void hac_sort_probe_failed(hac_model_set *models, const char *device_key, const hac_sort_spec *spec)
+{
+    hac_model_record(models, device_key, FAILURES, spec->type, 1, 0, false);
+}
+
+bool hac_sort_may_probe(const hac_sort_spec *spec)
+{
+    return !spec->inline_data && spec->items >= PART * FIRST_ITEMS;
 }
 
 uint64_t hac_sort_probe_items(const hac_machine *machine, const hac_sort_spec *spec, const hac_plan *plan,
                               const hac_sort_probe *probe)
 {
     bool unknown = false;
-    if (spec->inline_data || spec->items < PART * FIRST_ITEMS || !machine->devices[probe->device].usable)
+    if (!hac_sort_may_probe(spec) || !machine->devices[probe->device].usable)
         return 0;
     if (probe->runs == 0 && !is_wanted(machine, spec, plan, probe, &unknown))
         return 0;

@@ -218,9 +218,115 @@ static void test_when_it_pays(void **state)
     hac_model_set_free(models);
 }
 
+/* An unknown device sorts the smallest probe twice, and the largest one that fits once. */
+static void test_runs(void **state)
+{
+    (void)state;
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    hac_machine machine = new_pair(models);
+    truth t = {.slowness = {100, 4}, .seed = 3};
+    hac_sort_spec spec = {.type = HAC_TYPE_U32, .items = 1024 * MIB};
+    hac_sort_probe probe = {.device = ACC};
+    uint64_t items[4];
+    hac_model_set_job(models, 1);
+    for (; probe.runs < 4; probe.runs++) {
+        hac_plan *plan = plan_for(&machine, &spec);
+        probe.items = items[probe.runs] = hac_sort_probe_items(&machine, &spec, plan, &probe);
+        hac_plan_free(plan);
+        if (probe.items == 0)
+            break;
+        hac_sort_spec part = hac_sort_probe_spec(&spec, probe.device, probe.items);
+        plan = plan_for(&machine, &part);
+        (void)run_plan(models, &machine, &t, plan, 1, probe.runs == 0);
+        hac_plan_free(plan);
+    }
+    assert_int_equal(probe.runs, 3);
+    assert_int_equal(items[0], 65536);
+    assert_int_equal(items[1], 65536);
+    assert_in_range(items[2], 4 * items[1], MIB);
+    hac_model_set_free(models);
+}
+
+/* Sorts that are too short for a probe need no plan to know. */
+static void test_short(void **state)
+{
+    (void)state;
+    hac_machine machine = new_pair(NULL);
+    hac_sort_probe probe = {.device = ACC};
+    hac_sort_spec spec = {.type = HAC_TYPE_U32, .items = MIB};
+    assert_true(hac_sort_may_probe(&spec));
+    spec.inline_data = true;
+    assert_false(hac_sort_may_probe(&spec));
+    spec.inline_data = false;
+    spec.items = MIB - 1;
+    assert_false(hac_sort_may_probe(&spec));
+    assert_int_equal(hac_sort_probe_items(&machine, &spec, NULL, &probe), 0);
+}
+
+static bool wants_probe(const hac_machine *machine, const hac_sort_spec *spec, double start_seconds)
+{
+    hac_plan *plan = plan_for(machine, spec);
+    hac_sort_probe probe = {.device = ACC, .start_seconds = start_seconds};
+    bool wants = hac_sort_probe_items(machine, spec, plan, &probe) > 0;
+    hac_plan_free(plan);
+    return wants;
+}
+
+/* A short sort does not wait until the executor of an unknown device has started. */
+static void test_start(void **state)
+{
+    (void)state;
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    hac_machine machine = new_pair(models);
+    truth t = {.slowness = {2, 100}, .seed = 3};
+    hac_sort_spec small = {.type = HAC_TYPE_U32, .items = MIB, .device_mask = 1u << CPU}; /* 2 ms */
+    hac_sort_spec large = {.type = HAC_TYPE_U32, .items = 64 * MIB, .device_mask = 1u << CPU};
+    for (unsigned job = 1; job <= 4; job++) {
+        hac_plan *plan = plan_for(&machine, job % 2 != 0 ? &small : &large);
+        hac_model_set_job(models, job);
+        (void)run_plan(models, &machine, &t, plan, job, false);
+        hac_plan_free(plan);
+    }
+    small.device_mask = large.device_mask = 0;
+    assert_true(wants_probe(&machine, &small, 0));
+    assert_false(wants_probe(&machine, &small, 0.05));
+    assert_true(wants_probe(&machine, &large, 0.05));
+    hac_model_set_free(models);
+}
+
+/* A device whose probes fail says nothing of itself, and yet it is not probed by each sort. */
+static void test_failing(void **state)
+{
+    (void)state;
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    hac_machine machine = new_pair(models);
+    hac_sort_spec spec = {.type = HAC_TYPE_U32, .items = 16 * MIB};
+    unsigned probed = 0;
+    for (unsigned job = 1; job <= 200; job++) {
+        hac_model_set_job(models, job);
+        if (wants_probe(&machine, &spec, 0)) {
+            hac_sort_probe_failed(models, machine.devices[ACC].key, &spec);
+            probed++;
+        }
+        hac_model_record(models, machine.devices[CPU].key, "radix.leaf", HAC_TYPE_U32, 16e6, 64e-3, false);
+    }
+    assert_in_range(probed, 3, 9);
+    spec.type = HAC_TYPE_F32; /* another kernel may work */
+    assert_true(wants_probe(&machine, &spec, 0));
+    hac_model_set_free(models);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_first_samples),
-                                       cmocka_unit_test(test_bounded), cmocka_unit_test(test_when_it_pays)};
+                                       cmocka_unit_test(test_bounded),
+                                       cmocka_unit_test(test_when_it_pays),
+                                       cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_short),
+                                       cmocka_unit_test(test_start),
+                                       cmocka_unit_test(test_failing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
