@@ -113,7 +113,7 @@ class Forms(SharedMachineTest):
         text = "id,n,code\n1,10,007\n2,NA,12\n3,9,13\n"
         Path(self.m.path("t.csv")).write_text(text)
         Path(self.m.path("t.csv.gz")).write_bytes(gzip.compress(text.encode()))
-        note = "n is text because of values such as 'NA', but others are numbers; say --null 'NA' if that is null, or --schema if it is text"
+        note = "n is text because of values such as 'NA', but others are numbers; say --null 'NA' if that is null, or list it in --schema as a string"
         for words, data in ((["query", "t.csv", "--select", "max(n)"], None), (["splice", "t.csv.gz", "--select", "max(n)"], None), (["mapreduce", "t.csv", "--select", "*", "--order-by", "n"], None),
                             (["query", "-", "--parse", "csv", "--select", "max(n)"], text.encode()), (["sort", "t.csv", "--key", "n"], None),
                             (["parquet", "convert", "t.csv", "t.parquet"], None)):
@@ -123,7 +123,22 @@ class Forms(SharedMachineTest):
             self.assertEqual(self.m.run(*words).err, "", words)
         self.assertEqual(self.m.good("query", "t.csv", "--null", "NA", "--select", "max(n) as n"), b"n\n10\n")
         Path(self.m.path("t.jsonl")).write_text('{"n":1}\n{"n":2}\n{"n":"n/a"}\n')
-        self.assertIn("n is text because of values such as 'n/a', but others are numbers; say --schema if it is text", self.m.run("query", "t.jsonl", "--select", "max(n)").err)
+        self.assertIn("n is text because of values such as 'n/a', but others are numbers; list it in --schema as a string", self.m.run("query", "t.jsonl", "--select", "max(n)").err)
+        for value, words in (("NA", "NULL,NA"), ("none of that at all or is it", None), ("x" * 30, None), ('"NA"', None), ("it's", None), (" NA", None)):
+            Path(self.m.path("w.csv")).write_text(f"n,m\n1,NULL\n2,1\n{value},\n")
+            told = self.m.run("query", "w.csv", "--null", "NULL", "--select", "max(n) as n, max(m) as m").err
+            self.assertEqual("--null" in told, words is not None, told)
+            self.assertIn("list it in --schema as a string", told)
+            if words is not None:
+                self.assertIn(f"say --null '{words}' if that is null, or list", told)
+                self.assertEqual(self.m.good("query", "w.csv", "--null", words, "--select", "max(n) as n, max(m) as m"), b"n,m\n2,1\n")
+        Path(self.m.path("k.csv")).write_text("a,data\n1,1\n2,2\n3,3\nNA,4\n")
+        self.assertEqual(self.m.run("sort", "k.csv", "--key", "data").err, "")
+        self.assertIn("a is text because", self.m.run("sort", "k.csv", "--key", "A desc, data").err)
+        for i, text in enumerate(["n,m\n,1\n", "n,m\n1,2\n2,3\nNA,4\n"]):
+            Path(self.m.path(f"e{i}.csv")).write_text(text)
+        for names in (["e0.csv", "e1.csv"], ["e1.csv", "e0.csv"]):
+            self.assertIn("n is text because of values such as 'NA'", self.m.run("query", *names, "--select", "max(n)").err)
         Path(self.m.path("t.csv")).write_text("n\n1.234.567\n")
         self.assertIn("n: text that may be numbers; say --decimal comma if it is", self.m.run("query", "t.csv", "--select", "max(n)").err)
         self.assertEqual(self.m.good("-q", "query", "t.csv", "--decimal", "comma", "--select", "max(n) as n"), b"n\n1234567\n")

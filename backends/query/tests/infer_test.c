@@ -195,6 +195,36 @@ static void check_odd(hac_input_format format, const char *text, hac_odd_kind am
     hac_schema_clear(&schema);
 }
 
+/* Whether the odd value is one that --null can name. */
+static void check_word(hac_input_format format, const char *text, bool word)
+{
+    hac_schema schema = {0};
+    assert_int_equal(infer(format, true, false, text, strlen(text), &schema, NULL), HAC_OK);
+    if ((schema.fields[0].odd.word != 0) != word)
+        fail_msg("%s: '%s' is %sa word", text, schema.fields[0].odd.text, word ? "not " : "");
+    hac_schema_clear(&schema);
+}
+
+static void test_odd_words(void **state)
+{
+    (void)state;
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nNA,x\n", true);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nnot there,x\n", true);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nnothing of the values,x\n", true);   /* 21 bytes */
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nnothing of the values!,x\n", false); /* cut */
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nnothing of the valu\u00e9,x\n", true);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nnothing of the value\u00e9,x\n", false);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\n\"NA\",x\n", false);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\n\"\",x\n", false);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\n NA,x\n", false);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\ndon't,x\n", false);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nN\x1b[A,x\n", false);
+    check_word(HAC_INPUT_CSV, "a,b\n1,x\nN\xff,x\n", false);
+    check_word(HAC_INPUT_TSV, "a\tb\n1\tx\nN,A\tx\n", false);
+    check_word(HAC_INPUT_TSV, "a\tb\n1\tx\nN\\\\A\tx\n", false);
+    check_word(HAC_INPUT_TSV, "a\tb\n1\tx\nNA\tx\n", true);
+}
+
 static void test_odd(void **state)
 {
     (void)state;
@@ -214,7 +244,7 @@ static void test_odd(void **state)
     check_odd(HAC_INPUT_CSV, "a,b\n1,x\n2,x\n", HAC_ODD_NONE, "");
     check_odd(HAC_INPUT_CSV, "a,b\n1,x\n2,x\n\"one\ntwo \x1b\",x\n", HAC_ODD_NUMBERS, "one two  ");
     check_odd(HAC_INPUT_CSV, "a,b\n1,x\n2,x\nfour and twenty blackbirds,x\n", HAC_ODD_NUMBERS,
-              "four and twenty blackb");
+              "four and twenty black");
     check_odd(HAC_INPUT_JSONL, "{\"a\":1}\n{\"a\":\"2\"}\n{\"a\":3}\n", HAC_ODD_NUMBERS, "2");
     hac_text text = HAC_TEXT_NONE; /* values far behind are not looked at */
     hac_text_add(&text, "a,b\nNA,x\n");
@@ -333,9 +363,10 @@ static void test_many_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_others), cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_odd),     cmocka_unit_test(test_csv),    cmocka_unit_test(test_tsv),
-        cmocka_unit_test(test_jsonl),   cmocka_unit_test(test_sample), cmocka_unit_test(test_many_columns),
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_others),    cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_odd),          cmocka_unit_test(test_odd_words), cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_tsv),          cmocka_unit_test(test_jsonl),     cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_many_columns),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

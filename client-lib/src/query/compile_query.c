@@ -287,29 +287,65 @@ static void note_unclear(const hac_query *query, const hac_schema *schema, char 
     }
 }
 
+/* Marks the columns whose types matter to the query: all of them, but of a sort, which returns fields as they
+ * are written, only those of its keys and of its filter. */
+static void mark_typed(const hac_query *query, bool sort, bool *ret)
+{
+    uint16_t keys[HAC_ORDER_MAX];
+    hac_program *program = NULL;
+    for (size_t i = 0; i < query->columns.n_fields; i++)
+        ret[i] = !sort || query->aggregates;
+    if (query->filter != NULL)
+        hac_program_reads(query->filter, ret);
+    for (size_t i = 0; i < query->n_order; i++)
+        keys[i] = query->order[i].column;
+    if (query->aggregates || query->n_order == 0 ||
+        hac_program_part(query->rows, keys, query->n_order, &program, NULL) != HAC_OK)
+        return;
+    hac_program_reads(program, ret);
+    hac_program_free(program);
+}
+
+enum { NULL_WORDS_BYTES = HAC_NULL_BYTES_MAX + sizeof((hac_odd_value){0}.text) + 1 };
+
+/* The words of --null with which the odd value is null, too; "": there are none. */
+static void null_words(const hac_query_options *options, const hac_odd_value *odd, char ret[NULL_WORDS_BYTES])
+{
+    const char *told = options->input_options.null_text;
+    bool number = strchr("+-.0123456789", odd->text[0]) != NULL;
+    snprintf(ret, NULL_WORDS_BYTES, "%s%s%s", told, told[0] != '\0' ? "," : "", odd->text);
+    if (!odd->word || number || !hac_formats[options->input_format].header ||
+        strlen(ret) > HAC_NULL_BYTES_MAX || strpbrk(told, "'\n\r") != NULL)
+        ret[0] = '\0';
+}
+
 /* Says of columns of text, which mostly have numbers, dates or bools, what keeps them from those types. */
 static void note_odd(const hac_query *query, const hac_query_options *options, const hac_schema *schema,
                      char *ret, size_t capacity)
 {
     static const char *const kinds[] = {
         [HAC_ODD_NUMBERS] = "numbers", [HAC_ODD_BOOLS] = "true or false", [HAC_ODD_TIMES] = "dates or times"};
-    bool null = hac_formats[options->input_format].header;
+    bool typed[HAC_COLUMNS_MAX] = {false};
     size_t shown = 0;
+    mark_typed(query, options->sort_rows != 0, typed);
     for (size_t i = 0; i < query->columns.n_fields && shown < 3; i++) {
+        char words[NULL_WORDS_BYTES];
         const hac_field *read = &query->columns.fields[i];
         int at = hac_schema_find(schema, read->name, strlen(read->name));
         const hac_field *found = at >= 0 ? &schema->fields[at] : read;
-        size_t used = strlen(ret), bytes = strlen(read->name) + 2 * strlen(found->odd.text) + 128;
-        bool key = options->sort_rows == 0 || strstr(options->order_by, read->name) != NULL;
-        if (found->type.kind != HAC_KIND_STRING || !read->inferred || found->mixed || found->arrays || !key ||
-            found->odd.among == HAC_ODD_NONE || found->odd.among > HAC_ODD_TIMES || used + bytes > capacity)
+        null_words(options, &found->odd, words);
+        size_t used = strlen(ret);
+        size_t bytes = strlen(read->name) + strlen(found->odd.text) + strlen(words) + 160;
+        if (found->type.kind != HAC_KIND_STRING || !read->inferred || found->mixed || found->arrays ||
+            !typed[i] || found->odd.among == HAC_ODD_NONE || found->odd.among > HAC_ODD_TIMES ||
+            used + bytes > capacity)
             continue;
-        bool word = null && strchr("+-.0123456789", found->odd.text[0]) == NULL;
         snprintf(ret + used, capacity - used,
-                 "%s%s is text because of values such as '%s', but others are %s; say %s%s%s--schema if it "
-                 "is text",
+                 "%s%s is text because of values such as '%s', but others are %s; %s%s%slist it in "
+                 "--schema as a string",
                  used > 0 ? "; " : "", read->name, found->odd.text, kinds[found->odd.among],
-                 word ? "--null '" : "", word ? found->odd.text : "", word ? "' if that is null, or " : "");
+                 words[0] != '\0' ? "say --null '" : "", words,
+                 words[0] != '\0' ? "' if that is null, or " : "");
         shown++;
     }
 }

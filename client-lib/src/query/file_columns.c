@@ -148,6 +148,12 @@ static void widen_odd(hac_described_column *c, const hac_described_column *other
     hac_described_odd_put(odd, c);
 }
 
+static void copy_odd(const hac_described_column *from, hac_described_column *ret)
+{
+    hac_odd_value odd = hac_described_odd(from);
+    hac_described_odd_put(&odd, ret);
+}
+
 static void widen(hac_described_column *c, const hac_described_column *other, bool text)
 {
     hac_value_type common;
@@ -162,6 +168,8 @@ static void widen(hac_described_column *c, const hac_described_column *other, bo
     if (nulls) {
         set_type(c, type_of(other));
         hac_described_nested_put(hac_described_nested(other), c);
+        if (text)
+            copy_odd(other, c);
         if (text)
             c->flags |= other->flags & HAC_FORM_FOUND * HAC_DESCRIBED_FORMS;
     } else if (text) {

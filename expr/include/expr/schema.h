@@ -19,7 +19,8 @@ typedef enum hac_odd_kind { HAC_ODD_NONE = 0, HAC_ODD_NUMBERS, HAC_ODD_BOOLS, HA
 /* A value for which a column is text. `among` is what most values are, HAC_ODD_NONE if most are text. */
 typedef struct hac_odd_value {
     uint8_t among;
-    char text[23]; /* its beginning, one line of UTF-8; empty: there is no such value */
+    uint8_t word;  /* 1: `text` is the whole field, without quotes, commas, blanks at its ends and controls */
+    char text[22]; /* its beginning, one line of UTF-8; empty: there is no such value */
 } hac_odd_value;
 
 typedef struct hac_field {

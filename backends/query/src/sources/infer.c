@@ -54,11 +54,18 @@ typedef struct form_guess {
 
 enum { ODD_KINDS = 4, ODD_LOOKS = 1000 /* values that are looked at once the column is text */ };
 
-/* What the values of a column alone would be, and for which of them it is text. */
+typedef struct odd_one {
+    hac_odd_kind is; /* what the value alone would be */
+    hac_odd_value value;
+} odd_one;
+
+/* What each value of a column alone would be, to find those for which the column is text. */
 typedef struct odd_count {
-    uint32_t seen, of[ODD_KINDS], looked; /* looked: of those since the column is text */
-    bool codes;                    /* some are digits with zeros in front: the column is meant as text */
-    hac_odd_value first, breaking; /* `among` is what the value is */
+    uint32_t values, of[ODD_KINDS];
+    uint32_t as_text; /* values since the column is text, with the one that made it so */
+    bool codes;       /* some are digits with zeros in front: the column is meant as text */
+    odd_one first;    /* the first value of the column */
+    odd_one misfit;   /* the value that made the column text; while it is i64, the first one beyond 2^53 */
 } odd_count;
 
 /* The types that all values of a column so far can have; 0: only strings. */
@@ -256,50 +263,49 @@ static void look_at_forms(const hac_source_options *options, const char *text, s
     f->over = !numbers && (f->times == 0 || g->types != 0);
 }
 
-/* ---- columns ------------------------------------------------------------------------------------------- */
+/* ---- why a column is text ------------------------------------------------------------------------------ */
 
-/* ---- why a column is text ---- */
+/* A value as the format has it, without blanks around it. */
+typedef struct found_value {
+    const char *text;
+    size_t bytes;
+    bool bare; /* the field has no quotes and no blanks around the value */
+} found_value;
 
-static void set_odd_value(const char *text, size_t bytes, hac_odd_kind kind, hac_odd_value *ret)
+static void set_odd_one(const found_value *v, hac_odd_kind is, odd_one *ret)
 {
-    char copy[sizeof ret->text];
-    size_t n = bytes < sizeof copy - 1 ? bytes : sizeof copy - 1;
-    memcpy(copy, text, n);
+    char copy[sizeof ret->value.text];
+    size_t n = v->bytes < sizeof copy - 1 ? v->bytes : sizeof copy - 1;
+    memcpy(copy, v->text, n);
     copy[n] = '\0';
-    ret->among = (uint8_t)kind;
-    hac_utf8_copy_line(ret->text, sizeof ret->text, copy);
+    ret->is = is;
+    hac_utf8_copy_line(ret->value.text, sizeof ret->value.text, copy);
+    ret->value.word = v->bare && n > 0 && n == v->bytes && strpbrk(copy, ",'\"\\") == NULL &&
+                      strlen(copy) == n && strcmp(copy, ret->value.text) == 0;
 }
 
 /* 007 is a code, not a number. */
 static bool is_code(const char *text, size_t bytes)
 {
     size_t digits = 0;
-    while (digits < bytes && text[digits] >= '0' && text[digits] <= '9')
+    while (digits < bytes && is_digit(text[digits]))
         digits++;
     return bytes > 1 && digits == bytes && text[0] == '0';
 }
 
-static void count_text(odd_count *c, const char *text, size_t bytes, hac_odd_kind before, hac_odd_kind kind)
-{
-    c->of[before] += before != HAC_ODD_NONE ? c->seen : 0;
-    if (c->seen++ == 0)
-        set_odd_value(text, bytes, kind, &c->first);
-    if (c->looked++ == 0)
-        set_odd_value(text, bytes, kind, &c->breaking);
-    c->of[kind]++;
-    c->codes |= is_code(text, bytes);
-}
-
+/* Finds the value for which the column is text. That is the one that made it text, unless most values are of
+ * its kind: then it is the first one (NA, 1, 2). If both are of that kind, as 9007199254740993 and 1.5 are,
+ * it is the longer one. */
 static hac_odd_value find_odd_value(const odd_count *c)
 {
     unsigned most = HAC_ODD_NUMBERS;
     for (unsigned kind = HAC_ODD_NUMBERS; kind < ODD_KINDS; kind++)
         most = c->of[kind] > c->of[most] ? kind : most;
-    /* of values of one kind, a long one is more likely to be why no type has all of them */
-    bool longer = c->breaking.among == most && strlen(c->first.text) > strlen(c->breaking.text);
-    hac_odd_value ret = c->first.among != most || longer ? c->first : c->breaking;
-    ret.among = (uint8_t)(2 * (uint64_t)c->of[most] >= c->seen ? most : HAC_ODD_NONE);
-    return c->codes || c->looked == 0 ? (hac_odd_value){0} : ret;
+    bool first = c->first.is != most ||
+                 (c->misfit.is == most && strlen(c->first.value.text) > strlen(c->misfit.value.text));
+    hac_odd_value ret = first ? c->first.value : c->misfit.value;
+    ret.among = (uint8_t)(2 * (uint64_t)c->of[most] >= c->values ? most : HAC_ODD_NONE);
+    return c->codes || c->as_text == 0 ? (hac_odd_value){0} : ret;
 }
 
 static hac_odd_kind kind_of_types(unsigned types)
@@ -310,20 +316,41 @@ static hac_odd_kind kind_of_types(unsigned types)
                                   : HAC_ODD_NONE;
 }
 
-/* `before`: the types of the values before; `possible`: those that the value can have in its format. */
-static void count_odd(const char *text, size_t bytes, unsigned before, unsigned possible, guess *g)
+/* What the value alone would be. `possible`: the types that it can have in its format. */
+static hac_odd_kind kind_of_value(const found_value *v, unsigned possible)
 {
     guess alone = {.types = ALL};
-    if (g->types != 0) {
-        if (g->odd.seen++ == 0)
-            set_odd_value(text, bytes, kind_of_types(g->types), &g->odd.first);
-    } else if (g->odd.looked < ODD_LOOKS) {
-        hac_odd_kind kind = kind_of_types(types_of(text, bytes, possible, &alone));
-        if (kind == HAC_ODD_NONE && (possible & TIMES) != 0 && hac_date_separator(text, bytes) != '\0')
-            kind = HAC_ODD_TIMES;
-        count_text(&g->odd, text, bytes, before == ALL ? HAC_ODD_NONE : kind_of_types(before), kind);
-    }
+    hac_odd_kind kind = kind_of_types(types_of(v->text, v->bytes, possible, &alone));
+    bool date = (possible & TIMES) != 0 && hac_date_separator(v->text, v->bytes) != '\0';
+    return kind == HAC_ODD_NONE && date ? HAC_ODD_TIMES : kind;
 }
+
+/* Counts a value of a column that is text. `before`: the types of the values before it. */
+static void count_text(const found_value *v, hac_odd_kind is, unsigned before, odd_count *c)
+{
+    if (c->as_text++ == 0) { /* all values before it are of one kind */
+        c->of[kind_of_types(before)] += c->values;
+        set_odd_one(v, is, &c->misfit);
+    }
+    if (c->values++ == 0)
+        set_odd_one(v, is, &c->first);
+    c->of[is]++;
+    c->codes |= is_code(v->text, v->bytes);
+}
+
+static void count_odd(const found_value *v, unsigned before, unsigned possible, guess *g)
+{
+    odd_count *c = &g->odd;
+    if (g->types == 0 && c->as_text < ODD_LOOKS)
+        count_text(v, kind_of_value(v, possible), before, c);
+    if (g->types != 0 && c->values++ == 0)
+        set_odd_one(v, kind_of_types(g->types), &c->first);
+    if (g->types == I64 && !g->wide)
+        set_odd_one(v, HAC_ODD_NUMBERS, &c->misfit);
+    g->wide |= g->types == I64;
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------- */
 
 static void look(const hac_source_options *options, const hac_column *v, size_t row, guess *g)
 {
@@ -336,9 +363,10 @@ static void look(const hac_source_options *options, const hac_column *v, size_t 
         return;
     if ((format == HAC_INPUT_TSV || format == HAC_INPUT_LOGFMT) && ref.length == 0)
         return;
-    /* the byte before a quoted value is its quote; before others it is ':' or a blank */
+    /* the byte before a quoted value is its quote; before others it is a delimiter, ':' or a blank */
+    bool quoted = ref.offset > 0 && text[-1] == '"';
     if (format == HAC_INPUT_JSONL)
-        possible = ref.offset > 0 && text[-1] == '"' ? TIMES : NUMBERS | BOOL;
+        possible = quoted ? TIMES : NUMBERS | BOOL;
     unsigned wanted = before & possible;
     /* blanks around values that are not strings are ignored */
     while (bytes > 0 && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t'))
@@ -347,11 +375,8 @@ static void look(const hac_source_options *options, const hac_column *v, size_t 
         text++;
     g->any = true;
     g->types &= wanted == 0 ? 0 : types_of(text, bytes, wanted, g);
-    if (!g->wide && g->types == I64) {
-        g->wide = true;
-        set_odd_value(text, bytes, HAC_ODD_NUMBERS, &g->odd.breaking);
-    }
-    count_odd(text, bytes, before, possible, g);
+    const found_value value = {text, bytes, !quoted && bytes == ref.length};
+    count_odd(&value, before, possible, g);
     if (!g->form.over)
         look_at_forms(options, text, bytes, before, g);
 }
@@ -359,7 +384,7 @@ static void look(const hac_source_options *options, const hac_column *v, size_t 
 /* Whether nothing more can be learnt about a column. */
 static bool is_settled(const guess *g)
 {
-    return g->any && g->types == 0 && g->form.over && g->odd.looked >= ODD_LOOKS;
+    return g->any && g->types == 0 && g->form.over && g->odd.as_text >= ODD_LOOKS;
 }
 
 #define TYPE(k) ((hac_value_type){HAC_KIND_##k, 0, 0})
@@ -558,8 +583,10 @@ static void settle(const guess *guesses, const uint16_t *positions, size_t n, bo
         field->type = type_of(&g);
         field->only_nulls = !g.any;
         field->wide = field->type.kind == HAC_KIND_I64 && g.wide;
-        if (field->wide)
-            field->odd = g.odd.breaking;
+        if (field->wide) {
+            field->odd = g.odd.misfit.value;
+            field->odd.among = HAC_ODD_NUMBERS;
+        }
         field->point = g.types != 0 && is_sure(&guesses[i], POINT);
         if (field->type.kind == HAC_KIND_STRING && g.any && (field->forms & ~(unsigned)HAC_FORM_FOUND) == 0)
             field->odd = find_odd_value(&g.odd);
