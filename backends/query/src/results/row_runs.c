@@ -88,7 +88,9 @@ hac_status hac_row_run_make(const hac_row_keys *keys, size_t first_block, size_t
     }
     *ret_n = n;
     if (all && hac_row_sort(keys, entries, n, space) == space) {
-        *ret = hac_steal_ptr(space);
+        hac_row_entry *shrunk = realloc(space, (n + 1) * sizeof *space); /* runs are kept for long */
+        *ret = shrunk != NULL ? shrunk : space;
+        space = NULL;
         return HAC_OK;
     }
     if (!all)

@@ -2,7 +2,8 @@
 /*
  * A word of 64 bits stands for each entry: the highest bits in which keys differ, and the entry's number
  * below them. Words are sorted instead of entries, which are three times as long, and each entry is moved
- * once. Where the bits of the words do not decide, entries are compared.
+ * once. Entries whose bits in the words are equal are sorted again, by the bits in which they differ, and
+ * compared where their keys are equal.
  *
  * Words are different from each other. They are sorted by an MSD radix sort: dealt to buckets by a digit,
  * from one array to the other, and then within each bucket.
@@ -53,10 +54,17 @@ static void merge_sort(const hac_row_keys *keys, hac_row_entry *entries, uint64_
 
 /* Where the differing bits of keys are in the words: bits [0, number_bits) are the number of the entry. */
 typedef struct word_layout {
-    unsigned shift; /* of the key, to the bits in the words */
-    unsigned bits, number_bits;
-    bool decides; /* no differing bit is left out */
+    unsigned shift;            /* of the key, to the bits in the words */
+    unsigned top, number_bits; /* bits [number_bits, top) are the key's */
+    unsigned low;              /* the words differ in bits [low, top) of the key's */
+    bool decides;              /* no differing bit is left out */
 } word_layout;
+
+static unsigned lowest_bit(sort_bits bits)
+{
+    uint64_t low = (uint64_t)bits;
+    return low != 0 ? (unsigned)__builtin_ctzll(low) : 64 + (unsigned)__builtin_ctzll((uint64_t)(bits >> 64));
+}
 
 /* False: all keys are equal. */
 static bool lay_out(const hac_row_entry *entries, uint64_t n, word_layout *ret)
@@ -68,12 +76,15 @@ static bool lay_out(const hac_row_entry *entries, uint64_t n, word_layout *ret)
     }
     if ((high | low) == 0)
         return false;
+    sort_bits differ = (sort_bits)high << 64 | low;
     unsigned top = high != 0 ? 128 - (unsigned)__builtin_clzll(high) : 64 - (unsigned)__builtin_clzll(low);
-    unsigned bottom = low != 0 ? (unsigned)__builtin_ctzll(low) : 64 + (unsigned)__builtin_ctzll(high);
+    unsigned bits = top - lowest_bit(differ);
     ret->number_bits = 64 - (unsigned)__builtin_clzll(n);
-    ret->decides = top - bottom <= 64 - ret->number_bits;
-    ret->bits = ret->decides ? top - bottom : 64 - ret->number_bits;
-    ret->shift = top - ret->bits;
+    ret->decides = bits <= 64 - ret->number_bits;
+    bits = ret->decides ? bits : 64 - ret->number_bits;
+    ret->shift = top - bits;
+    ret->top = ret->number_bits + bits;
+    ret->low = ret->number_bits + lowest_bit(differ >> ret->shift);
     return true;
 }
 
@@ -152,36 +163,67 @@ static void sort_words(uint64_t *words, uint64_t n, unsigned top, unsigned low, 
 
 /* ---- entries ---- */
 
-/* Compares the entries whose words have equal bits of keys. `space` is used. */
-static void sort_equal(const hac_row_keys *keys, const uint64_t *words, unsigned number_bits, uint64_t n,
+static void sort_range(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n, uint64_t *words,
+                       hac_row_entry *space);
+
+/* Sorts few entries, or entries with equal keys. */
+static void merge_alike(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n, hac_row_entry *space)
+{
+    if (n <= MERGED || !keys->complete) /* otherwise they are in order */
+        merge_sort(keys, entries, n, space);
+}
+
+/* Writes the entries to `ret` in the order of their words, which are written to `words`. */
+static void sort_by_words(const hac_row_entry *entries, uint64_t n, const word_layout *layout,
+                          uint64_t *words, hac_row_entry *ret)
+{
+    uint64_t mask = (UINT64_C(1) << layout->number_bits) - 1;
+    make_words(entries, n, layout, words);
+    sort_words(words, n, layout->top, layout->low, (uint64_t *)(void *)ret, false);
+    for (uint64_t i = 0; i < n; i++)
+        ret[i] = entries[words[i] & mask];
+}
+
+/* Sorts the entries whose words have equal bits of keys. Their words are overwritten, and as much of `space`
+ * as there are. */
+static void sort_equal(const hac_row_keys *keys, const word_layout *layout, uint64_t *words, uint64_t n,
                        hac_row_entry *entries, hac_row_entry *space)
 {
+    if (layout->decides && keys->complete)
+        return;
     for (uint64_t first = 0, end; first < n; first = end) {
-        uint64_t bits = words[first] >> number_bits;
-        for (end = first + 1; end < n && words[end] >> number_bits == bits; end++)
+        uint64_t bits = words[first] >> layout->number_bits;
+        for (end = first + 1; end < n && words[end] >> layout->number_bits == bits; end++)
             ;
         if (end > first + 1)
-            merge_sort(keys, entries + first, end - first, space);
+            sort_range(keys, entries + first, end - first, words + first, space);
     }
+}
+
+/* Sorts entries in their place. Each call from sort_equal has other bits to sort by: there are few. */
+static void sort_range(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n, uint64_t *words,
+                       hac_row_entry *space)
+{
+    word_layout layout;
+    if (n <= MERGED || !lay_out(entries, n, &layout)) {
+        merge_alike(keys, entries, n, space);
+        return;
+    }
+    sort_by_words(entries, n, &layout, words, space);
+    memcpy(entries, space, n * sizeof *entries);
+    sort_equal(keys, &layout, words, n, entries, space);
 }
 
 hac_row_entry *hac_row_sort(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n,
                             hac_row_entry *space)
 {
     word_layout layout;
+    uint64_t *words = (uint64_t *)(void *)(space + n);
     if (n <= MERGED || !lay_out(entries, n, &layout)) {
-        if (n <= MERGED || !keys->complete) /* otherwise they are in order */
-            merge_sort(keys, entries, n, space);
+        merge_alike(keys, entries, n, space);
         return entries;
     }
-    hac_row_entry *sorted = space;
-    uint64_t *words = (uint64_t *)(void *)(space + n), *other = (uint64_t *)(void *)space;
-    uint64_t mask = (UINT64_C(1) << layout.number_bits) - 1;
-    make_words(entries, n, &layout, words);
-    sort_words(words, n, layout.bits + layout.number_bits, layout.number_bits, other, false);
-    for (uint64_t i = 0; i < n; i++)
-        sorted[i] = entries[words[i] & mask];
-    if (!layout.decides || !keys->complete)
-        sort_equal(keys, words, layout.number_bits, n, sorted, entries);
-    return sorted;
+    sort_by_words(entries, n, &layout, words, space);
+    sort_equal(keys, &layout, words, n, space, entries);
+    return space;
 }
