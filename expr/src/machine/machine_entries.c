@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define SPAN       (UINT32_C(1) << 16) /* of the offsets of a dictionary's entries, in steps */
-#define STEP_MAX   8                   /* bits: the offsets of long strings of one length are multiples */
+#define STEP_MAX   8                   /* bits: offsets of strings of one length are multiples of 2^step */
 #define ALIGNMENT  8u                  /* of results that are strings */
 #define MEMORY_MAX (UINT32_C(4) << 20) /* bytes that all steps of a machine remember */
 #define ROWS_MIN   64                  /* a smaller batch is not worth its look-ups */
@@ -71,7 +71,7 @@ static bool reserve_codes(hac_machine_c *machine, hac_entries *e)
 
 static bool reserve_entries(hac_machine_c *machine, hac_entries *e, size_t size, uint32_t more)
 {
-    if (more >= UINT16_MAX - e->n)
+    if (more > UINT16_MAX - e->n) /* a code + 1 has 16 bits */
         return false;
     if (e->n + more <= e->capacity)
         return true;
@@ -109,23 +109,23 @@ static bool reserve_bytes(hac_machine_c *machine, hac_entries *e, size_t more)
 
 /* ---- results of entries -------------------------------------------------------------------------------- */
 
-/* The index of the code of an entry's offset; SPAN or more: it has none. An offset between two steps has
- * bits at the top. */
+/* The index of the code of an entry's offset; SPAN or more: it has none. Rotated right, so that an offset
+ * between two steps has bits at the top. */
 static inline uint32_t place_of(const hac_entries *e, hac_string_ref ref)
 {
     uint32_t place = ref.offset - e->low;
     return place >> e->step | place << (-e->step & 31);
 }
 
-/* Whether all rows' entries have results. */
-static bool all_known(const hac_entries *e, const hac_string_ref *refs, size_t rows)
+/* The number of rows whose entries have no results. */
+static uint32_t count_unknown(const hac_entries *e, const hac_string_ref *refs, size_t rows)
 {
-    uint32_t known = 1;
+    uint32_t known = 0;
     for (size_t i = 0; i < rows; i++) {
         uint32_t place = place_of(e, refs[i]);
-        known &= (place < SPAN) & (e->codes[place & (SPAN - 1)] != 0);
+        known += (place < SPAN) & (e->codes[place & (SPAN - 1)] != 0);
     }
-    return known != 0;
+    return (uint32_t)rows - known;
 }
 
 /* Whether the offsets of all rows' entries are in the span of the codes. */
@@ -226,9 +226,12 @@ static bool know(hac_machine_c *machine, const hac_step *step, const hac_string_
     hac_string_ref fresh[HAC_BATCH_ROWS];
     bool inside = e->n != 0 && is_inside(e, refs, rows);
     inside = inside || (choose_range(e, refs, rows) && is_inside(e, refs, rows));
-    if (!inside || !reserve_codes(machine, e) || !reserve_entries(machine, e, step->size, (uint32_t)rows))
+    if (!inside || !reserve_codes(machine, e))
         return false;
-    size_t n = number_entries(e, refs, rows, fresh);
+    uint32_t unknown = count_unknown(e, refs, rows);
+    if (!reserve_entries(machine, e, step->size, unknown))
+        return false;
+    size_t n = unknown == 0 ? 0 : number_entries(e, refs, rows, fresh);
     e->fresh += n;
     e->more = n > 0;
     e->never = e->rows > TRIED && e->fresh > e->rows / 2;
@@ -286,7 +289,7 @@ static bool take(hac_machine_c *machine, const hac_step *step, entry_rows *rows)
     if (e->off || !take_rows(a, rows))
         return false;
     e->rows += rows->n;
-    if ((e->n == 0 || e->more || !all_known(e, rows->refs, rows->n)) &&
+    if ((e->n == 0 || e->more || count_unknown(e, rows->refs, rows->n) > 0) &&
         !know(machine, step, rows->refs, rows->n)) {
         e->off = true;
         return false;

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,6 +13,20 @@
 #include "test_columns.h"
 
 #define STRING_BYTES (4u << 20)
+
+/* A program of upper(input). */
+static hac_program *upper_alone(void)
+{
+    hac_program_builder *builder = NULL;
+    hac_program *program = NULL;
+    assert_int_equal(hac_program_builder_new(&builder, NULL), HAC_OK);
+    hac_value_id text = hac_program_builder_input(builder, 0, test_type(HAC_REPR_STRING)),
+                 upper = hac_program_builder_op(builder, HAC_OP_UPPER, text, 0, 0, 0);
+    hac_program_builder_output(builder, upper, test_type(HAC_REPR_STRING));
+    assert_int_equal(hac_program_builder_finish(builder, &program, NULL), HAC_OK);
+    hac_program_builder_free(builder);
+    return program;
+}
 
 /* A program of upper(input) and length(input). */
 static hac_program *upper_and_length(void)
@@ -102,6 +117,46 @@ static void test_offsets_between(void **state)
     hac_machine_c_free(machine);
     hac_program_free(program);
     test_column_free(&column);
+}
+
+/* Nearly as many entries as there are codes, 16 bytes apart: once all are known, batches need no more. */
+static void test_nearly_all_codes(void **state)
+{
+    (void)state;
+    const size_t entries = 64800, stride = 16, length = 12;
+    hac_program *program = upper_alone();
+    hac_machine_c *machine = NULL;
+    hac_column column = test_column_new(HAC_REPR_STRING, false), output;
+    const uint8_t *own_bytes = column.bytes;
+    hac_batch batch = {HAC_BATCH_ROWS, 1, &column};
+    hac_string_ref *refs = column.values;
+    char *bytes = calloc(entries, stride);
+    assert_non_null(bytes);
+    assert_int_equal(hac_machine_c_new(program, STRING_BYTES, &machine, NULL), HAC_OK);
+    for (size_t i = 0; i < entries; i++)
+        snprintf(bytes + i * stride, stride, "entry%07zu", i);
+    column.bytes = (const uint8_t *)bytes;
+    column.dictionary = 1;
+    for (size_t first = 0; first < 3 * entries; first += batch.rows) {
+        for (size_t row = 0; row < batch.rows; row++) { /* the first one is in the middle of the range */
+            size_t entry = (first % entries + row) % entries;
+            refs[row] = (hac_string_ref){(uint32_t)((entry + entries / 2) % entries * stride), length};
+        }
+        hac_machine_c_run(machine, &batch, &output);
+        assert_int_not_equal(output.dictionary, 0);
+        for (size_t row = 0; row < batch.rows; row++) {
+            char wanted[32];
+            snprintf(wanted, sizeof wanted, "ENTRY%s", bytes + refs[row].offset + strlen("entry"));
+            ref_value upper = reference_get(&output, HAC_REPR_STRING, row);
+            assert_int_equal(upper.bytes, length);
+            assert_memory_equal(upper.string, wanted, length);
+        }
+    }
+    hac_machine_c_free(machine);
+    hac_program_free(program);
+    column.bytes = own_bytes;
+    test_column_free(&column);
+    free(bytes);
 }
 
 /* More steps than a machine has memory for, with their results for entries. */
@@ -202,9 +257,9 @@ static void test_failed_entry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wide_dictionaries),     cmocka_unit_test(test_offsets_between),
-        cmocka_unit_test(test_many_dictionary_steps), cmocka_unit_test(test_lone_entries),
-        cmocka_unit_test(test_failed_entry),
+        cmocka_unit_test(test_wide_dictionaries), cmocka_unit_test(test_offsets_between),
+        cmocka_unit_test(test_nearly_all_codes),  cmocka_unit_test(test_many_dictionary_steps),
+        cmocka_unit_test(test_lone_entries),      cmocka_unit_test(test_failed_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,8 +125,8 @@ static void run_null_if_error(hac_machine_c *machine, const hac_step *step, size
 
 /* ---- choosing one of two ------------------------------------------------------------------------------- */
 
-/* z = first where `take` is 1, else second where it is 0. Not with ?:, of which compilers make a branch for
- * each value. */
+/* z = first where `take` is 1, second where it is 0. Not with ?:, which compilers turn into a branch for each
+ * value. */
 #define CHOOSE(name, T)                                                                                      \
     static void name(void *r, const void *a, const void *b, const uint8_t *restrict take, size_t rows)       \
     {                                                                                                        \
