@@ -6,7 +6,7 @@
 
 #define KEYS_MAX   4
 #define SPAN       (UINT64_C(1) << 16) /* of a key's values, in steps */
-#define STEP_MAX   8                   /* bits: the offsets of long strings of one length are multiples */
+#define STEP_MAX   8                   /* bits: offsets of strings of one length are multiples of 2^step */
 #define GROUPS_MAX (UINT64_C(1) << 16) /* 256 KiB, which fits a core's second-level cache */
 #define TRIED      (UINT64_C(1) << 17) /* rows after which most groups must have been known */
 
@@ -114,7 +114,8 @@ static inline uint64_t value_of(const coded_key *key, size_t row)
     return key->text ? (uint32_t)key->words[row] : key->words[row];
 }
 
-/* The index of the value's code; SPAN or more: it has none. A value between two steps has bits at the top. */
+/* The index of the value's code; SPAN or more: it has none. Rotated right, so that a value between two steps
+ * has bits at the top. */
 static inline uint64_t place_of(const coded_key *key, uint64_t value)
 {
     uint64_t place = value - key->low;

@@ -10,10 +10,9 @@
 
 static uint64_t hash_of(const hac_value_set *set, uint64_t group, const uint64_t words[2])
 {
-    uint64_t h = hac_hash_word(set->hash_start, group);
     if (set->repr == HAC_REPR_STRING)
-        return hac_hash_string_words(h, words[0], words[1]);
-    h = hac_hash_word(h, words[0]);
+        return hac_hash_string_words(hac_hash_word(set->hash_start, group), words[0], words[1]);
+    uint64_t h = hac_value_set_hash_word(set, group, words[0]);
     return set->repr == HAC_REPR_I128 ? hac_hash_word(h, words[1]) : h;
 }
 
@@ -53,11 +52,10 @@ static hac_status grow_entries(hac_value_set *set, hac_error *err)
 
 static bool equal(const hac_value_set *set, const hac_value_entry *e, uint64_t group, const uint64_t words[2])
 {
-    if (e->group != (uint32_t)group)
-        return false;
     if (set->repr == HAC_REPR_STRING)
-        return hac_string_words_equal(e->words, words[0], words[1]);
-    return e->words[0] == words[0] && (set->repr != HAC_REPR_I128 || e->words[1] == words[1]);
+        return e->group == (uint32_t)group && hac_string_words_equal(e->words, words[0], words[1]);
+    return hac_value_entry_is_word(e, group, words[0]) &&
+           (set->repr != HAC_REPR_I128 || e->words[1] == words[1]);
 }
 
 static hac_status append(hac_value_set *set, hac_value_list *list, uint64_t group, const uint64_t words[2],

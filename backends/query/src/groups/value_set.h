@@ -59,17 +59,29 @@ static inline bool hac_value_set_is_near(const hac_value_set *set)
     return set->slots == NULL || set->mask < HAC_VALUE_SLOTS_NEAR;
 }
 
-/* Counts a value of one word whose entry is the one of the first slot; false: this was not done. */
+/* The hash of a value that is one word, and whether an entry is of that word: only for such types. */
+static inline uint64_t hac_value_set_hash_word(const hac_value_set *set, uint64_t group, uint64_t word)
+{
+    return hac_hash_word(hac_hash_word(set->hash_start, group), word);
+}
+
+static inline bool hac_value_entry_is_word(const hac_value_entry *e, uint64_t group, uint64_t word)
+{
+    return e->words[0] == word && e->group == (uint32_t)group;
+}
+
+/* Counts a value of one word (repr is neither a string nor an I128) whose entry is the one of the first slot;
+ * false: this was not done. */
 static inline bool hac_value_set_count_word(hac_value_set *set, uint64_t group, uint64_t word)
 {
     if (set->slots == NULL)
         return false;
-    uint32_t tag = (uint32_t)hac_hash_word(hac_hash_word(set->hash_start, group), word);
+    uint32_t tag = (uint32_t)hac_value_set_hash_word(set, group, word);
     hac_value_slot slot = set->slots[tag & set->mask];
     if (slot.entry == 0 || slot.tag != tag)
         return false;
     hac_value_entry *e = &set->entries[slot.entry - 1];
-    bool same = e->words[0] == word && e->group == (uint32_t)group;
+    bool same = hac_value_entry_is_word(e, group, word);
     e->count += same;
     return same;
 }
