@@ -257,6 +257,38 @@ static void test_order_wide(void **state)
             }
 }
 
+/* Keys that agree in more than the bits of a word before they differ: few values before another column, and
+ * one value far from all others. */
+static void test_order_again(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 6; kind++)
+        for (unsigned descending = 0; descending < 2; descending++) {
+            made m = {.n = HAC_TEST_CASES(40000, 20000)};
+            make(&m, m.n, 2);
+            hac_rows_reader_clear(&m.reader);
+            for (size_t i = 0; i < m.n; i++) {
+                m.rows[i].null[0] = kind == 4 && i % 7 == 0;
+                m.rows[i].i =
+                    (int64_t)(hac_random_u64(&random_state) % (kind < 3 ? 50 : 2000)) - (kind == 5) * 9;
+                m.rows[i].d =
+                    (double)(int64_t)(hac_random_u64(&random_state) % 60000) * (kind == 2 ? 1e-9 : 1);
+            }
+            for (size_t i = 0; kind == 3 && i < 3; i++)
+                m.rows[i * 5000].i = i == 1 ? INT64_MIN : INT64_MAX - (int64_t)i;
+            free(m.region);
+            write_region(&m, (m.bytes * 2 + 65536) / 64 * 64);
+            hac_rows_reader_init(&m.reader, &m.query);
+            assert_int_equal(hac_rows_reader_add(&m.reader, m.region, m.bytes, 77, 5, NULL), HAC_OK);
+            m.order[0] = (hac_order_item){0, descending};
+            m.order[1] = (hac_order_item){1, !descending};
+            m.order[2] = (hac_order_item){2, descending};
+            m.query.n_order = kind == 3 ? 1 : kind == 1 ? 3 : 2;
+            check_order(&m);
+            clear(&m);
+        }
+}
+
 static void test_limit_by(void **state)
 {
     (void)state;
@@ -582,10 +614,11 @@ int main(void)
         cmocka_unit_test(test_memory_of_few), /* first, before other tests leave memory behind */
 #endif
         cmocka_unit_test(test_order),         cmocka_unit_test(test_order_wide),
-        cmocka_unit_test(test_limit_by),      cmocka_unit_test(test_limit_by_many),
-        cmocka_unit_test(test_text),          cmocka_unit_test(test_table),
-        cmocka_unit_test(test_plain_columns), cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_pool),          cmocka_unit_test(test_long_strings),
+        cmocka_unit_test(test_order_again),   cmocka_unit_test(test_limit_by),
+        cmocka_unit_test(test_limit_by_many), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_table),         cmocka_unit_test(test_plain_columns),
+        cmocka_unit_test(test_hostile),       cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_long_strings),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

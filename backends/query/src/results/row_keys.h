@@ -72,9 +72,9 @@ static inline int hac_row_compare(const hac_row_keys *keys, const hac_row_entry 
     return hac_row_compare_open(keys, a->at, b->at);
 }
 
-/* Sorts entries. Equal entries must be in the order of `at`, and stay so. Returns where the sorted entries are:
- * `entries`, or the start of `space`, which has HAC_ROW_SORT_SPACE(n) entries; the other one is overwritten.
- * Terminates even if rows change meanwhile. */
+/* Sorts entries. Equal entries must be in the order of `at`, and stay so. Returns where the sorted entries
+ * are: `entries`, or the start of `space`, which has HAC_ROW_SORT_SPACE(n) entries; the other one is
+ * overwritten. Terminates even if rows change meanwhile. */
 #define HAC_ROW_SORT_SPACE(n) ((n) + (n) / 3 + 1)
 hac_row_entry *hac_row_sort(const hac_row_keys *keys, hac_row_entry *entries, uint64_t n,
                             hac_row_entry *space);
