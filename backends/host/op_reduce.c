@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "op_eval.h"
+#include "op_exact.h"
 
 HAC_DEFINE_CLEANUP(hac_op_eval *, hac_op_eval_free)
 
@@ -28,7 +29,22 @@ static bool fits_kind(unsigned function, unsigned kind, unsigned wanted)
 {
     if (function == HAC_OP_COUNT)
         return wanted == HAC_KIND_U64;
+    if (hac_op_is_exact(function))
+        return wanted == HAC_KIND_F64 && (kind == HAC_KIND_F32 || kind == HAC_KIND_F64);
     return wanted == hac_op_sum_kind(kind) || (kind == HAC_KIND_F32 && wanted == HAC_KIND_F64);
+}
+
+/* The columns of partial results. */
+static uint64_t columns_of(unsigned function, const hac_op_vector *partials)
+{
+    if (hac_op_is_exact(function))
+        return partials->columns == 1 ? 1 : HAC_OP_EXACT_COLUMNS;
+    return is_arg(function) ? 16 / partials->size : 1;
+}
+
+static bool is_product(unsigned function)
+{
+    return function == HAC_OP_PRODUCTS || function == HAC_OP_EXACT_PRODUCTS;
 }
 
 static hac_status check_partials(const hac_op_request *r, uint64_t rows, unsigned kind, hac_error *err)
@@ -38,7 +54,7 @@ static hac_status check_partials(const hac_op_request *r, uint64_t rows, unsigne
     HAC_OP_TRY(hac_op_need_dense(r, 0, err));
     if (!fits_kind(function, kind, w->kind))
         return hac_op_fail(err, 0, "the function gives no values of its kind");
-    HAC_OP_TRY(hac_op_need_columns(r, 0, is_arg(function) ? 16 / w->size : 1, err));
+    HAC_OP_TRY(hac_op_need_columns(r, 0, columns_of(function, w), err));
     if (w->rows < blocks_of(rows))
         return hac_op_fail(err, 0, "%llu partials for %llu blocks", (unsigned long long)w->rows,
                            (unsigned long long)blocks_of(rows));
@@ -52,9 +68,9 @@ hac_status hac_op_check_of_reduce(const hac_op_request *r, hac_error *err)
     if (hac_op_element_size(kind) == 0)
         return hac_fail(err, HAC_INVALID, "the program does not give numbers");
     HAC_OP_TRY(check_partials(r, x->rows, kind, err));
-    if (r->program != NULL && r->call.function != HAC_OP_PRODUCTS)
+    if (r->program != NULL && !is_product(r->call.function))
         return hac_op_check_inputs(r, 1, x->rows, 1, err);
-    size_t n = r->call.function == HAC_OP_PRODUCTS ? 3 : 2;
+    size_t n = is_product(r->call.function) ? 3 : 2;
     if (r->program != NULL || r->n != n)
         return hac_fail(err, HAC_INVALID, "this function needs %zu operands and no program", n);
     for (size_t i = 1; i < n; i++) {
@@ -119,6 +135,18 @@ static void put_arg(const reduce_work *w, const void *x, size_t n, uint64_t row,
     memcpy(to, partial, sizeof partial);
 }
 
+static void put_exact(const reduce_work *w, const double *x, const double *y, size_t n, uint8_t *to)
+{
+    hac_op_exact sum = {0};
+    hac_op_exact_add(w->function, x, y, n, &sum);
+    hac_op_exact_carry(&sum);
+    double value = hac_op_exact_result(w->function, &sum);
+    if (w->r->v[0].columns == 1)
+        memcpy(to, &value, sizeof value);
+    else
+        memcpy(to, &sum, sizeof sum);
+}
+
 /* Values of a block times a factor, in `scratch`. */
 static const void *scaled(const void *values, size_t n, double factor, numbers *scratch)
 {
@@ -143,14 +171,16 @@ static hac_status reduce_block(const reduce_work *w, uint64_t first, size_t n, u
         count = count_true(hac_op_at(x, first), n);
     else if (w->function != HAC_OP_COUNT)
         values = hac_op_numbers(x, w->number, first, n, scratch.x);
-    if (w->function == HAC_OP_PRODUCTS)
+    if (is_product(w->function))
         others = hac_op_numbers(&w->r->v[2], w->number, first, n, scratch_y.x);
-    if (w->r->call.a > 0 && w->number == HAC_OP_F64)
+    if (w->r->call.a > 0 && w->number == HAC_OP_F64 && !hac_op_is_exact(w->function))
         values = scaled(values, n, w->r->call.a, &scratch);
     if (w->function == HAC_OP_COUNT)
         memcpy(to, &count, sizeof count);
     else if (is_arg(w->function))
         put_arg(w, values, n, x->first + first, to);
+    else if (hac_op_is_exact(w->function))
+        put_exact(w, values, others, n, to);
     else if (!w->kernels->reduce[w->number](w->function, values, others, n, to))
         return hac_op_fail_sum(err, x, "the block", first);
     return HAC_OK;
@@ -189,6 +219,12 @@ hac_status hac_op_check_of_combine(const hac_op_request *r, hac_error *err)
     HAC_OP_TRY(hac_op_need_dense(r, 0, err));
     HAC_OP_TRY(hac_op_need_dense(r, 1, err));
     HAC_OP_TRY(hac_op_need_rows(r, 0, 1, err));
+    if (hac_op_is_exact(r->call.function)) {
+        HAC_OP_TRY(hac_op_need_kind(r, 1, HAC_KIND_F64, err));
+        HAC_OP_TRY(hac_op_need_columns(r, 1, HAC_OP_EXACT_COLUMNS, err));
+        HAC_OP_TRY(hac_op_need_kind(r, 0, HAC_KIND_F64, err));
+        return hac_op_need_columns(r, 0, 1, err);
+    }
     if (hac_op_sum_kind(p->kind) != p->kind)
         return hac_op_fail(err, 1, "partials are of i64, u64, f32 or f64");
     HAC_OP_TRY(hac_op_need_kind(r, 0, arg ? HAC_KIND_U64 : p->kind, err));
@@ -232,6 +268,20 @@ static hac_status combine_args(const hac_op_request *r, hac_error *err)
     return HAC_OK;
 }
 
+static void combine_exact(const hac_op_request *r)
+{
+    const hac_op_vector *p = &r->v[1];
+    hac_op_exact sum = {0}, other;
+    for (uint64_t i = 0; i < p->rows; i++) {
+        memcpy(&other, p->values + i * sizeof other, sizeof other);
+        hac_op_exact_join(&sum, &other);
+        if (i % 65536 == 65535)
+            hac_op_exact_carry(&sum);
+    }
+    double value = hac_op_exact_result(r->call.function, &sum);
+    memcpy(r->v[0].values, &value, sizeof value);
+}
+
 hac_status hac_op_do_combine(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
 {
     const hac_op_vector *p = &r->v[1];
@@ -243,6 +293,10 @@ hac_status hac_op_do_combine(hac_op_request *r, uint64_t *values, size_t *n_valu
     (void)n_values;
     if (is_arg(r->call.function))
         return combine_args(r, err);
+    if (hac_op_is_exact(r->call.function)) {
+        combine_exact(r);
+        return HAC_OK;
+    }
     if (n == 0 && (r->call.function == HAC_OP_MIN || r->call.function == HAC_OP_MAX))
         return hac_fail(err, HAC_FAILED, "there are no rows, so there is no minimum or maximum");
     hac_autofree uint8_t *scratch = hac_op_alloc(blocks_of(n), p->size);

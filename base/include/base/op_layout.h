@@ -63,4 +63,10 @@ bool hac_op_place(hac_op_operand *operand, uint64_t *ret_bytes);
  * shape. */
 void hac_op_copy_parts(const hac_op_operand *from, const void *data, const hac_op_operand *to, void *ret);
 
+/* Whether the function adds floats exactly. */
+static inline bool hac_op_is_exact(unsigned function)
+{
+    return function >= HAC_OP_EXACT_SUM && function <= HAC_OP_EXACT_LENGTH;
+}
+
 #endif

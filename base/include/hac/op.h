@@ -101,6 +101,11 @@ typedef enum hac_op_function {
     HAC_OP_SQUARED_EUCLIDEAN,
     HAC_OP_MANHATTAN,
     HAC_OP_COSINE,
+    HAC_OP_EXACT_SUM,       /* reduce of floats: the exact sum, rounded once */
+    HAC_OP_EXACT_MAGNITUDE, /* … of |x| (norm 1) */
+    HAC_OP_EXACT_PRODUCTS,  /* … of x × y (dot) */
+    HAC_OP_EXACT_SQUARES,   /* … of x × x */
+    HAC_OP_EXACT_LENGTH,    /* the root of the exact sum of x × x, rounded once (norm 2) */
     HAC_OP_FUNCTION_END
 } hac_op_function;
 
@@ -122,6 +127,11 @@ typedef enum hac_op_flag {
     HAC_OP_FAST = 4       /* determinism: fast; floats may be added up in any order */
 } hac_op_flag;
 
+/* Columns of the partials of HAC_OP_EXACT_…. They are of f64, but hold 64-bit integers: the digits of an
+ * exact sum, of 32 bits each, lowest first, then the numbers of NaN, of infinities and of negative
+ * infinities. */
+#define HAC_OP_EXACT_COLUMNS 139
+
 /* clang-format off */
 /*
  * The codelets. Each is C on devices whose host codelets run, and has kernels under its name with ".cl"
@@ -139,11 +149,13 @@ typedef enum hac_op_flag {
  *                    or W partials, R x1 ... x7 and a program, of what it gives
  *                    partial b is of block b. SUM, SQUARES, MAGNITUDE, MIN, MAX, LARGEST, PRODUCTS, COUNT (of
  *                    rows; of bool: of true ones), ARGMIN, ARGMAX (16 bytes a partial: the value, 8 bytes,
- *                    then the u64 number of its row in the whole vector). x has one column; values of f64 are
- *                    multiplied by a if it is above 0
+ *                    then the u64 number of its row in the whole vector), EXACT_SUM, EXACT_MAGNITUDE,
+ *                    EXACT_PRODUCTS, EXACT_SQUARES, EXACT_LENGTH (of floats; partials of f64,
+ *                    HAC_OP_EXACT_COLUMNS of them, or one: what the block alone gives; C only). x has one
+ *                    column; values of f64 are multiplied by a if it is above 0, but not those of EXACT_…
  *   op.combine       W value, R partials                 none
  *                    `function` as of the reduce. One row; of ARG...: u64 with 2 columns, the row's number,
- *                    then the value's 8 bytes
+ *                    then the value's 8 bytes; of EXACT_…: f64
  *   op.scan_sums     W partials, R x                     rows of x, BLOCK
  *   op.scan          W y, R x, R partials                rows of y, BLOCK
  *                    running SUM, MIN or MAX, partials of op.scan_sums for all blocks. A sum's y is (sum of

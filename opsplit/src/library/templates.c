@@ -121,6 +121,11 @@ static const char *const functions[HAC_OP_FUNCTION_END] = {
     [HAC_OP_SQUARED_EUCLIDEAN] = "squared_euclidean",
     [HAC_OP_MANHATTAN] = "manhattan",
     [HAC_OP_COSINE] = "cosine",
+    [HAC_OP_EXACT_SUM] = "exact_sum",
+    [HAC_OP_EXACT_MAGNITUDE] = "exact_magnitude",
+    [HAC_OP_EXACT_PRODUCTS] = "exact_products",
+    [HAC_OP_EXACT_SQUARES] = "exact_squares",
+    [HAC_OP_EXACT_LENGTH] = "exact_length",
 };
 
 int hac_op_function_find(const char *name)

@@ -34,6 +34,10 @@ typedef struct hac_op_tile {
     void *turned;        /* scratch: columns × HAC_OP_TURNED_BYTES, 64-byte aligned */
 } hac_op_tile;
 
+#define HAC_OP_EXACT_ROWS     1024
+#define HAC_OP_EXACT_LEVELS   3
+#define HAC_OP_EXACT_EXPONENT 1012 /* values up to 2^this can be given to `sums` */
+
 typedef struct hac_op_kernels {
     /* Reduces `n` elements by lanes; y is for PRODUCTS. *ret is one element. */
     bool (*reduce[HAC_OP_NUMBERS])(unsigned function, const void *x, const void *y, size_t n, void *ret);
@@ -58,6 +62,16 @@ typedef struct hac_op_kernels {
     void (*nearest[HAC_OP_NUMBERS])(const hac_op_tile *tile, uint32_t *ret, void *ret_distance);
     /* Converts elements of `kind` to numbers. */
     void (*widen)(unsigned kind, hac_op_number number, const void *x, size_t n, void *ret);
+    /* The lowest exponent of f64 values that are not 0, as in their bits, and the highest one; 0x7ff: of an
+     * infinite value or a NaN. Without any, the lowest is 0x7fe and the highest 0. */
+    void (*exponents)(const double *x, size_t n, unsigned *ret_low, unsigned *ret_high);
+    /* x · y = product + rest, where the product neither overflows nor loses bits at the lower end. */
+    void (*products)(const double *x, const double *y, size_t n, double *ret, double *ret_rest);
+    /* Adds up to HAC_OP_EXACT_ROWS values below 2^exponent, or what is larger of them than about
+     * 2^(exponent - 128): the exact sum is that of ret_sums. *ret_rest gets what is left of each value;
+     * false: all are 0. `magnitude`: of |x|. */
+    bool (*sums)(const double *x, size_t n, bool magnitude, int exponent, double *ret_rest,
+                 double ret_sums[HAC_OP_EXACT_LEVELS]);
     /* Copies elements; all NaNs become the same NaN. */
     void (*tidy32)(const float *x, size_t n, float *ret);
     void (*tidy64)(const double *x, size_t n, double *ret);

@@ -78,6 +78,8 @@ static hac_status check_device(const hac_device_facts *f, const hac_task *task, 
     }
     if (!f->fp64 && op->type == HAC_TYPE_F64)
         return hac_fail(err, HAC_UNSUPPORTED, "device \"%s\" has no f64", f->name);
+    if (hac_op_is_exact(r->call.function))
+        return hac_fail(err, HAC_UNSUPPORTED, "exact sums are added by the host: vectors lie in its memory");
     if (r->program != NULL)
         HAC_OP_TRY(check_program(f, r, err));
     uint64_t loop = loop_of(op, r) * (f->style == HAC_STYLE_SIMT ? 1 : HAC_OP_LANES);

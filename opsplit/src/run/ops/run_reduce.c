@@ -19,12 +19,28 @@ typedef struct reduction {
     hac_run_vector *in[2];
     size_t n_in;
     hac_run_vector *like;
-    double factor; /* of values of f64; 0: none */
+    bool length; /* of SQUARES of floats: the root of their sum */
 } reduction;
 
 static bool is_arg(hac_op_function function)
 {
     return function == HAC_OP_ARGMIN || function == HAC_OP_ARGMAX;
+}
+
+/* The function that adds floats exactly, in place of one that rounds each sum. */
+static hac_op_function exact_function(hac_op_function function, hac_kind kind)
+{
+    static const struct {
+        hac_op_function rounds, exact;
+    } pairs[] = {{HAC_OP_SUM, HAC_OP_EXACT_SUM},
+                 {HAC_OP_MAGNITUDE, HAC_OP_EXACT_MAGNITUDE},
+                 {HAC_OP_PRODUCTS, HAC_OP_EXACT_PRODUCTS},
+                 {HAC_OP_SQUARES, HAC_OP_EXACT_SQUARES}};
+    for (size_t i = 0; (kind == HAC_KIND_F32 || kind == HAC_KIND_F64) && i < sizeof pairs / sizeof *pairs;
+         i++)
+        if (pairs[i].rounds == function)
+            return pairs[i].exact;
+    return function;
 }
 
 static hac_status fail_no_rows(bool is_min, hac_error *err)
@@ -63,8 +79,11 @@ static hac_status reduce_to(hac_logic_run_state *run, const hac_logic_piece *pie
     if (is_arg(r->function) && kind == HAC_KIND_F32)
         kind = HAC_KIND_F64;
     hac_status status = HAC_OK;
-    first.function = second.function = r->function;
-    first.a = r->factor;
+    hac_op_function function = exact_function(r->function, r->kind);
+    bool exact = function != r->function;
+    if (exact && r->length)
+        function = HAC_OP_EXACT_LENGTH;
+    first.function = second.function = function;
     hac_run_output(&first, &partials);
     hac_run_vector *like = r->like;
     hac_run_vector flat[HAC_OP_OPERANDS_MAX];
@@ -82,14 +101,19 @@ static hac_status reduce_to(hac_logic_run_state *run, const hac_logic_piece *pie
         return fail_no_rows(r->function == HAC_OP_MIN, err);
     first.grain = first.scale = HAC_OP_BLOCK;
     first.units = (double)first.rows;
-    status = hac_run_dense(run, kind, blocks > 0 ? blocks : 1, is_arg(r->function) ? 2 : 1, &partials, err);
+    bool sums = exact && blocks > 1; /* one block gives the result */
+    status = hac_run_dense(run, kind, blocks > 0 ? blocks : 1,
+                           sums               ? HAC_OP_EXACT_COLUMNS
+                           : is_arg(function) ? 2
+                                              : 1,
+                           &partials, err);
     if (status != HAC_OK)
         return status;
     if (blocks == 0) /* no rows: the sum is 0 */
         memset(hac_run_data(&partials), 0, partials.bytes);
     else
         status = hac_run_add(run, &first, NULL, err);
-    if (status == HAC_OK && blocks <= 1 && !is_arg(r->function)) {
+    if (status == HAC_OK && blocks <= 1 && !is_arg(function)) {
         *ret = partials;
         return HAC_OK;
     }
@@ -237,27 +261,14 @@ static hac_status reduce_here(hac_logic_run_state *run, const hac_logic_piece *p
     return status;
 }
 
-/* Squares of f64 that have left its range, or almost, are added again: of the values divided by a power of
- * two that makes the greatest about 1. */
-static hac_status length_of(hac_logic_run_state *run, const hac_logic_piece *piece, reduction *r, double *ret,
-                            hac_error *err)
+/* Sums of squares of integers are whole numbers, and have no root yet. */
+static hac_status length_of(hac_logic_run_state *run, const hac_logic_piece *piece, const reduction *r,
+                            double *ret, hac_error *err)
 {
-    double sum = 0, max = 0;
-    hac_status status = reduce_here(run, piece, r, &sum, err);
-    *ret = r->function == HAC_OP_SQUARES ? sqrt(sum) : sum;
-    if (status != HAC_OK || r->function != HAC_OP_SQUARES || r->kind != HAC_KIND_F64 ||
-        (sum >= 0x1p-960 && isfinite(sum)))
-        return status;
-    r->function = HAC_OP_LARGEST;
-    status = reduce_here(run, piece, r, &max, err);
-    *ret = max;
-    if (status != HAC_OK || max == 0 || !isfinite(max))
-        return status;
-    int exponent = ilogb(max) < -1000 ? -1000 : ilogb(max);
-    r->function = HAC_OP_SQUARES;
-    r->factor = ldexp(1, -exponent);
-    status = reduce_here(run, piece, r, &sum, err);
-    *ret = ldexp(sqrt(sum), exponent);
+    hac_status status = reduce_here(run, piece, r, ret, err);
+    if (status == HAC_OK && r->function == HAC_OP_SQUARES &&
+        exact_function(r->function, r->kind) == r->function)
+        *ret = sqrt(*ret);
     return status;
 }
 
@@ -265,7 +276,7 @@ hac_status hac_run_norm_piece(hac_logic_run_state *run, const hac_logic_piece *p
 {
     static const hac_op_function functions[] = {HAC_OP_SQUARES, HAC_OP_MAGNITUDE, HAC_OP_LARGEST};
     int order = hac_logic_argument_word(piece, "order");
-    reduction r = {.function = functions[order]};
+    reduction r = {.function = functions[order], .length = order == 0};
     hac_run_vector flat, result;
     double length = 0;
     hac_status status = read_reduction(run, piece, &r, &flat, err);

@@ -221,7 +221,8 @@ static void add_one(hac_logic_run_state *run, const hac_run_task *what, const ha
     *task = (hac_op_task){.codelet = what->codelet,
                           .name = part->name,
                           .pin = what->pin,
-                          .host = what->program != NULL && !suits_kernels(what->program),
+                          .host = hac_op_is_exact(what->function) ||
+                                  (what->program != NULL && !suits_kernels(what->program)),
                           .after = part->after,
                           .first = ranged ? range->first : 0,
                           .count = ranged ? range->count : 0,
