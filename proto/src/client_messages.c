@@ -57,7 +57,7 @@ const hac_message_limits hac_client_limits[] = {
     HAC_LIMITS(hac__client__query_source, false,
         {"format", .flags = HAC_FIELD_NEEDED, .max = HAC_INPUT_END - 1},
         {"options", .bytes = HAC_INPUT_OPTIONS_BYTES_MAX},
-        {"detect", .max = HAC_DETECT_DELIMITER | HAC_DETECT_HEADER | HAC_DETECT_FORMS}),
+        {"detect", .max = HAC_DETECT_MAX}),
     HAC_LIMITS(hac__client__compiled_query, false,
         {"query", .flags = HAC_FIELD_NEEDED, .bytes = HAC_QUERY_BYTES_MAX}),
     HAC_LIMITS(hac__client__query_method, false,

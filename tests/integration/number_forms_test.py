@@ -97,7 +97,10 @@ class Forms(SharedMachineTest):
     def test_order_of_values(self):
         """The type of a column is that of its values in any order, in one file and in several."""
         for values in (["2024-01-05", "31.12.2024", "01.02.2024"], ["2024-01-05 10:00", "12/31/2024", "2024/1/6"], ["1", "2.5", "9007199254740993"], ["1", "NA", "3"],
-                       ["7", "1,5", "1.234"], ["true", "1", ""], ["2024-02-30", "2024-01-01", "5"], ["9223372036854775808", "1", "2"], ["1.50", "2", "2.25"]):
+                       ["7", "1,5", "1.234"], ["true", "1", ""], ["2024-02-30", "2024-01-01", "5"], ["9223372036854775808", "1", "2"], ["1.50", "2", "2.25"],
+                       ["0.5", "1,234"], ["0.1", "1 234"], ["0.5", "1,234", "1 234"], ["0.5", "nan"], ["nan", "inf", "7"], ["nan", "-inf"], ["1,5", "nan", "1.234"],
+                       ["13.04.2024", "04/05/2024"], ["13.04.2024", "13/04/2024"], ["13.04.2024", "04.05.2024", "2024-01-01"], ["1.5", "13.04.2024"],
+                       ["1.5", "2,5", "hello"], ["9007199254740993", "1.5", "nan"], ["13/04/2024", "04/13/2024", "x"]):
             found = {}
             for order in itertools.permutations(values):
                 for name, text in (("t.csv", "k;v\n" + "".join(f"1;{v}\n" for v in order)), *((f"v{i}.csv", f"k;v\n1;{v}\n") for i, v in enumerate(order))):
@@ -107,6 +110,24 @@ class Forms(SharedMachineTest):
                     self.assertEqual(got.code, 0, got)
                     found.setdefault(got.out, (order, names))
             self.assertEqual(len(found), 1, found)
+
+    def test_columns_of_several_files(self):
+        """Lines in one file or in several: a form that one column has holds for the others in the same way."""
+        for lines in (["13/04/2024;;", ";04/13/2024;01/02/2024"], ["0.5;;", ";1,234;"], ["12,5;;", ";1.234;"], ["12,5;1.234,5;", "7;;1.234"], ["13.04.2024;;", ";04/05/2024;04.05.2024"],
+                      ["13.04.2024;;", ";13/04/2024;", ";;01.02.2024", ";;01/02/2024"], ["1.5;1,5;", "x;;"], ["12,5;;", ";0.5;1.234"], ["12,5;0.5;", "7,25;1.5;3"], ["1'234.5;;", ";1'234;1 234"], ["1,5;x;1", "2.5;;", "y;;"]):
+            found = set()
+            Path(self.m.path("t.csv")).write_text("a;b;c\n" + "".join(f"{line}\n" for line in lines))
+            for i, line in enumerate(lines):
+                Path(self.m.path(f"t{i}.csv")).write_text(f"a;b;c\n{line}\n")
+            for names in (["t.csv"], *itertools.permutations(f"t{i}.csv" for i in range(len(lines)))):
+                got = self.m.run("query", *names, "--delimiter", ";", "--select", "*, typeof(a) as ta, typeof(b) as tb, typeof(c) as tc", "--order-by", "a, b, c")
+                self.assertEqual(got.code, 0, (lines, got))
+                found.add(got.out)
+            self.assertEqual(len(found), 1, (lines, found))
+        name = "n" * 127  # which leaves the description no space for more
+        for i, value in enumerate(["9007199254740993", "1.5"]):
+            Path(self.m.path(f"t{i}.csv")).write_text(f"{name}\n{value}\n")
+        self.assertEqual(self.m.good("-q", "query", "t0.csv", "t1.csv", "--select", f"max({name}) as m"), b"m\n9007199254740993\n")
 
     def test_text_among_numbers(self):
         """What makes a column of numbers text is said wherever the column is used, and nowhere else."""

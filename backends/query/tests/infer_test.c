@@ -108,7 +108,8 @@ static void test_others(void **state)
 
 /* The columns and the options that are found, as "schema decimal/thousands/dates"; columns that are text but
  * could be something else have their HAC_FORM_… bits behind "?". */
-static void check_forms(char delimiter, hac_input_options told, const char *text, const char *wanted)
+static void check_detected(unsigned detect, char delimiter, hac_input_options told, const char *text,
+                           const char *wanted)
 {
     hac_source_options options = {.format = HAC_INPUT_CSV, .options = told};
     const hac_source_place place = {.fd = -1, .memory = (const uint8_t *)text, .bytes = strlen(text)};
@@ -117,7 +118,7 @@ static void check_forms(char delimiter, hac_input_options told, const char *text
     hac_error err = HAC_ERROR_NONE;
     char more[HAC_FIELD_NAME_MAX + 16];
     options.options.delimiter = (uint8_t)delimiter;
-    if (hac_infer_forms(&options, true, &place, &schema, &err) != HAC_OK)
+    if (hac_infer_forms(&options, detect, &place, &schema, &err) != HAC_OK)
         fail_msg("%s", err.message);
     hac_schema_print(&schema, &found);
     for (size_t i = 0; i < schema.n_fields; i++) {
@@ -132,6 +133,25 @@ static void check_forms(char delimiter, hac_input_options told, const char *text
         fail_msg("%s: %s and not %s", text, found.data, wanted);
     hac_text_clear(&found);
     hac_schema_clear(&schema);
+}
+
+static void check_forms(char delimiter, hac_input_options told, const char *text, const char *wanted)
+{
+    check_detected(HAC_DETECT_FORMS, delimiter, told, text, wanted);
+}
+
+/* An order of dates that another file has shown, with its separators. */
+static void test_separators_of_dates(void **state)
+{
+    (void)state;
+    static const char text[] = "a,b,c\n01.02.2024,01/02/2024,01-02-2024\n";
+    const hac_input_options dmy = {.dates = HAC_DATES_DMY};
+    check_detected(HAC_DETECT_FORMS | HAC_SEPARATOR_DATE_POINT << HAC_DETECT_SEPARATORS, 0, dmy, text,
+                   "a:date,b:string,c:string b?8 c?8 0/0/2");
+    check_detected(HAC_DETECT_FORMS | (HAC_SEPARATOR_DATE_SLASH | HAC_SEPARATOR_DATE_DASH)
+                                          << HAC_DETECT_SEPARATORS,
+                   0, dmy, text, "a:string,b:date,c:date a?8 0/0/2");
+    check_detected(HAC_DETECT_FORMS, 0, dmy, text, "a:date,b:date,c:date 0/0/2");
 }
 
 static void test_forms(void **state)
@@ -363,9 +383,16 @@ static void test_many_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_others),    cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_odd),          cmocka_unit_test(test_odd_words), cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_tsv),          cmocka_unit_test(test_jsonl),     cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_separators_of_dates),
+        cmocka_unit_test(test_odd_words),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_tsv),
+        cmocka_unit_test(test_jsonl),
+        cmocka_unit_test(test_sample),
         cmocka_unit_test(test_many_columns),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);

@@ -304,11 +304,31 @@ enum {
     HAC_FORM_DECIMAL_COMMA = 2, /* they are text, and could be numbers with decimal commas */
     HAC_FORM_THOUSANDS = 4,     /* … numbers with separators of thousands */
     HAC_FORM_DATES = 8,         /* … dates of one or both orders */
+    HAC_FORM_ALL = 15
 };
 
 /* What query.describe is asked to find in csv and tsv (query/detect.h), and how numbers and dates of formats
  * of text are written (query/infer.h). */
 enum { HAC_DETECT_DELIMITER = 1, HAC_DETECT_HEADER = 2, HAC_DETECT_FORMS = 4 };
+
+/* The separators in the values of a column: of thousands, and of dates with the year at the end. */
+enum {
+    HAC_SEPARATOR_COMMA = 1,
+    HAC_SEPARATOR_POINT = 2,
+    HAC_SEPARATOR_SPACE = 4,
+    HAC_SEPARATOR_APOSTROPHE = 8,
+    HAC_SEPARATOR_DATE_POINT = 16,
+    HAC_SEPARATOR_DATE_SLASH = 32,
+    HAC_SEPARATOR_DATE_DASH = 64,
+    HAC_SEPARATORS_OF_DATES = 112
+};
+
+/* With HAC_DETECT_FORMS: at this bit begin the HAC_SEPARATOR_DATE_… of dates that have the order of the option
+ * `dates`; with other separators they have none. 0: all have it. */
+#define HAC_DETECT_SEPARATORS 8
+#define HAC_DETECT_MAX                                                                                       \
+    (HAC_DETECT_DELIMITER | HAC_DETECT_HEADER | HAC_DETECT_FORMS |                                           \
+     HAC_SEPARATORS_OF_DATES << HAC_DETECT_SEPARATORS)
 
 /* query.describe of formats with a header or with inferred types: its answer ends with a uint64_t of what was
  * found: the delimiter, 0 if it is the format's, HAC_DETECTED_NO_HEADER, and the values of the options

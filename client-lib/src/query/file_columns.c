@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "expr/described_nested.h"
+#include "file_forms.h"
 
 void hac_file_forms_free(hac_file_form *forms, size_t n)
 {
@@ -97,13 +98,29 @@ static bool is_time(hac_value_type type)
     return type.kind == HAC_KIND_DATE || type.kind == HAC_KIND_TIMESTAMP;
 }
 
-/* The type that the values of both texts would have been found to have. `wide`: some integers are no f64. */
-static hac_value_type type_of_texts(hac_value_type a, hac_value_type b, bool wide)
+/* The type of a column beside finite numbers. */
+static hac_value_type type_beside_numbers(const hac_described_column *c)
 {
+    bool infinite = (hac_described_text(c) & HAC_DESCRIBED_INFINITE) != 0;
+    return infinite ? (hac_value_type){.kind = HAC_KIND_F64} : type_of(c);
+}
+
+/* The type that the values of both texts would have been found to have. */
+static hac_value_type type_of_texts(const hac_described_column *c, const hac_described_column *other)
+{
+    hac_value_type a = type_beside_numbers(c), b = type_beside_numbers(other);
+    unsigned facts = hac_described_text(c), other_facts = hac_described_text(other);
+    unsigned dates =
+        (hac_described_separators(c) | hac_described_separators(other)) & HAC_SEPARATORS_OF_DATES;
+    if ((facts & other_facts & HAC_DESCRIBED_INFINITE) != 0)
+        return (hac_value_type){.kind = HAC_KIND_STRING};
+    if (is_time(a) && is_time(b) && (dates & (dates - 1)) != 0) /* 31.12.2024 beside 31/12/2024 */
+        return (hac_value_type){.kind = HAC_KIND_STRING};
     if (hac_value_type_equal(a, b))
         return a;
-    if (is_number(a) && is_number(b))
-        return (hac_value_type){.kind = wide ? HAC_KIND_STRING : HAC_KIND_F64};
+    if (is_number(a) && is_number(b)) /* integers beyond 2^53 are no f64 */
+        return (hac_value_type){.kind = ((facts | other_facts) & HAC_DESCRIBED_WIDE) != 0 ? HAC_KIND_STRING
+                                                                                          : HAC_KIND_F64};
     if (is_time(a) && is_time(b))
         return hac_value_type_has_zone(a) || hac_value_type_has_zone(b)
                    ? HAC_TIMESTAMPTZ
@@ -116,7 +133,7 @@ static void widen_facts(hac_described_column *c, const hac_described_column *oth
 {
     bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0,
          other_nulls = (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
-    const unsigned all = HAC_DESCRIBED_ARRAYS | HAC_DESCRIBED_EMPTY;
+    const unsigned all = HAC_DESCRIBED_ARRAYS | HAC_DESCRIBED_EMPTY | HAC_DESCRIBED_INFINITE;
     unsigned a = hac_described_text(c), b = hac_described_text(other);
     unsigned both = nulls ? b & all : other_nulls ? a & all : a & b & all;
     if (!other_nulls && !nulls && ((a ^ b) & HAC_DESCRIBED_ARRAYS) != 0)
@@ -124,6 +141,7 @@ static void widen_facts(hac_described_column *c, const hac_described_column *oth
     if (a != 0 || b != 0)
         hac_described_text_put(
             both | ((a | b) & (HAC_DESCRIBED_MEMBER | HAC_DESCRIBED_WIDE | HAC_DESCRIBED_POINT)), c);
+    hac_described_separators_put(hac_described_separators(c) | hac_described_separators(other), c);
 }
 
 static hac_odd_kind odd_kind_of(hac_value_type type)
@@ -148,10 +166,12 @@ static void widen_odd(hac_described_column *c, const hac_described_column *other
     hac_described_odd_put(odd, c);
 }
 
-static void copy_odd(const hac_described_column *from, hac_described_column *ret)
+/* Of a column whose values in the other files are all null. */
+static void copy_forms(const hac_described_column *from, hac_described_column *ret)
 {
     hac_odd_value odd = hac_described_odd(from);
     hac_described_odd_put(&odd, ret);
+    ret->flags |= from->flags & HAC_FORM_ALL * HAC_DESCRIBED_FORMS;
 }
 
 static void widen(hac_described_column *c, const hac_described_column *other, bool text)
@@ -159,7 +179,7 @@ static void widen(hac_described_column *c, const hac_described_column *other, bo
     hac_value_type common;
     bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
     c->flags |= other->flags & HAC_DESCRIBED_MIXED;
-    unsigned wide = hac_described_text(c) | hac_described_text(other);
+    const hac_value_type type = type_of_texts(c, other);
     if (text)
         widen_facts(c, other);
     if (c->kind == HAC_KIND_NONE || other->kind == HAC_KIND_NONE ||
@@ -169,11 +189,8 @@ static void widen(hac_described_column *c, const hac_described_column *other, bo
         set_type(c, type_of(other));
         hac_described_nested_put(hac_described_nested(other), c);
         if (text)
-            copy_odd(other, c);
-        if (text)
-            c->flags |= other->flags & HAC_FORM_FOUND * HAC_DESCRIBED_FORMS;
+            copy_forms(other, c);
     } else if (text) {
-        hac_value_type type = type_of_texts(type_of(c), type_of(other), (wide & HAC_DESCRIBED_WIDE) != 0);
         if (type.kind == HAC_KIND_STRING)
             widen_odd(c, other);
         set_type(c, type);
@@ -191,78 +208,17 @@ static int by_name(const void *a, const void *b)
                   (*(const hac_described_column *const *)b)->name);
 }
 
-/* ---- forms of numbers and dates ---- */
-
-/* The options that read the forms. */
-static const char *const form_options[] = {[HAC_SHOWN_POINT] = "--decimal point",
-                                           [HAC_SHOWN_COMMA] = "--decimal comma",
-                                           [HAC_SHOWN_DMY] = "--dates dmy",
-                                           [HAC_SHOWN_MDY] = "--dates mdy"};
-
-static unsigned found_form(const hac_file_columns *columns, unsigned at)
-{
-    return (uint8_t)(columns->schema_bytes >> at);
-}
-
-/* The form in which the numbers or dates of the column can only be written. */
-static hac_shown_form shown_form(const hac_file_columns *columns, const hac_described_column *c)
-{
-    unsigned dates = found_form(columns, HAC_DETECTED_DATES);
-    if ((hac_described_text(c) & HAC_DESCRIBED_POINT) != 0)
-        return HAC_SHOWN_POINT;
-    if ((c->flags & HAC_FORM_FOUND * HAC_DESCRIBED_FORMS) == 0)
-        return HAC_SHOWN_NONE;
-    if (is_number(type_of(c)))
-        return found_form(columns, HAC_DETECTED_DECIMAL) == HAC_DECIMAL_COMMA ? HAC_SHOWN_COMMA
-                                                                              : HAC_SHOWN_NONE;
-    return dates == HAC_DATES_DMY ? HAC_SHOWN_DMY : dates == HAC_DATES_MDY ? HAC_SHOWN_MDY : HAC_SHOWN_NONE;
-}
-
-/* Notes which form column `i` of `first` has, and refuses the column if `other` has another form. */
-static void check_forms(hac_file_columns *first, size_t i, const hac_file_columns *other,
-                        const hac_described_column *found)
-{
-    hac_file_form *form = &first->forms[i];
-    const hac_shown_form own = shown_form(first, &first->columns[i]), shown = shown_form(other, found);
-    if (form->shown == HAC_SHOWN_NONE)
-        *form = (hac_file_form){.shown = own, .file = first->name};
-    if (form->shown == HAC_SHOWN_NONE)
-        *form = (hac_file_form){.shown = shown, .file = other->name};
-    if (shown == HAC_SHOWN_NONE || form->shown == shown || form->refused != NULL)
-        return;
-    if (asprintf(&form->refused,
-                 "column '%s': %s reads it in %s, and %s in %s; query such files one after the other, or say "
-                 "--schema with a string column",
-                 first->columns[i].name, form_options[form->shown], form->file, form_options[shown],
-                 other->name) < 0)
-        form->refused = NULL; /* reading the files says it with other words */
-}
-
-void hac_file_columns_settle_forms(hac_file_columns *columns)
-{
-    size_t k = 0;
-    while (columns->forms != NULL && k < columns->n && columns->forms[k].shown != HAC_SHOWN_COMMA)
-        k++;
-    if (columns->forms == NULL || k == columns->n)
-        return;
-    for (size_t i = 0; i < columns->n; i++) {
-        hac_file_form *form = &columns->forms[i];
-        if (form->shown == HAC_SHOWN_POINT && form->refused == NULL &&
-            asprintf(
-                &form->refused,
-                "column '%s': --decimal point reads it in %s, but --decimal comma column '%s' in %s; query "
-                "such files one after the other, or say --schema with a string column",
-                columns->columns[i].name, form->file, columns->columns[k].name, columns->forms[k].file) < 0)
-            form->refused = NULL;
-    }
-}
-
 static void widen_column(hac_file_columns *first, size_t i, const hac_file_columns *other,
                          const hac_described_column *found)
 {
-    if (first->forms != NULL)
-        check_forms(first, i, other, found);
-    widen(&first->columns[i], found, first->text);
+    hac_described_column *c = &first->columns[i];
+    bool typed = c->kind != HAC_KIND_STRING && found->kind != HAC_KIND_STRING;
+    widen(c, found, first->text);
+    if (first->forms == NULL)
+        return;
+    hac_file_form_add(&first->forms[i], other, found);
+    if (typed && c->kind == HAC_KIND_STRING)
+        first->forms[i].values |= HAC_VALUES_OTHER;
 }
 
 /* Files written by the same program have the same columns in the same order. */
@@ -319,18 +275,24 @@ static hac_status add_others(hac_file_columns *first, const hac_file_columns *ot
     for (size_t i = 0; i < other->n && first->n <= HAC_COLUMNS_MAX; i++) {
         if (has_column(first, other->columns[i].name))
             continue;
-        forms[first->n] =
-            (hac_file_form){.shown = shown_form(other, &other->columns[i]), .file = other->name};
+        forms[first->n] = (hac_file_form){0};
+        hac_file_form_add(&forms[first->n], other, &other->columns[i]);
         columns[first->n++] = other->columns[i];
     }
     return HAC_OK;
 }
 
+static bool begin_forms(hac_file_columns *first)
+{
+    first->forms = calloc(first->n + 1, sizeof(*first->forms));
+    for (size_t i = 0; first->forms != NULL && i < first->n; i++)
+        hac_file_form_add(&first->forms[i], first, &first->columns[i]);
+    return first->forms != NULL;
+}
+
 hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
 {
-    if (first->text && first->forms == NULL)
-        first->forms = calloc(first->n + 1, sizeof(*first->forms));
-    if (first->text && first->forms == NULL)
+    if (first->text && first->forms == NULL && !begin_forms(first))
         return hac_fail_no_memory(err);
     if (widen_in_order(first, other))
         return HAC_OK;

@@ -6,19 +6,26 @@
 #include "base/query_layout.h"
 #include "expr/schema.h"
 
-typedef enum hac_shown_form {
-    HAC_SHOWN_NONE = 0,
-    HAC_SHOWN_POINT,
-    HAC_SHOWN_COMMA,
-    HAC_SHOWN_DMY,
-    HAC_SHOWN_MDY
-} hac_shown_form;
+/* The form in which numbers or dates can only be written. */
+typedef enum hac_only_form {
+    HAC_ONLY_NONE = 0,
+    HAC_ONLY_POINT,
+    HAC_ONLY_COMMA,
+    HAC_ONLY_DMY,
+    HAC_ONLY_MDY
+} hac_only_form;
 
-/* How the numbers or dates of a column are written in texts. */
+/* What the values of a column are. */
+enum { HAC_VALUES_NUMBERS = 1, HAC_VALUES_TIMES = 2, HAC_VALUES_OTHER = 4 };
+
+/* How the numbers or dates of a column are written in texts (file_forms.h). */
 typedef struct hac_file_form {
-    uint8_t shown;    /* hac_shown_form: the only form that some file's values have */
-    const char *file; /* that file, for messages; not owned */
-    char *refused;    /* owned: why a query may not use the column, as files contradict each other. Or NULL */
+    uint8_t values;         /* HAC_VALUES_… of all files */
+    uint8_t only, other;    /* hac_only_form: of the first file that has one, and the first other form */
+    bool open_dates;        /* a file has dates that may have several orders */
+    const char *file;       /* that has `only`, for messages; not owned */
+    const char *other_file; /* that has `other` */
+    char *refused; /* owned: why a query may not use the column, as files contradict each other. Or NULL */
 } hac_file_form;
 
 /* The columns of one file, as hacd describes them. */
@@ -46,14 +53,10 @@ bool hac_file_columns_same(int first, int other, uint64_t schema_bytes);
 /* If files are read by name, adds the columns of `other` that `first` lacks, up to one more than a query may
  * have. Gives each column of `first` the smallest type that also holds the values of the column of that name
  * in `other`: i32 and i64 become i64, and a column of nulls takes any type. Columns without such a type keep
- * theirs, and the job fails with their names; those of texts become f64 or string. A column of texts whose
- * numbers or dates are written in contradicting forms is refused. HAC_INVALID: the columns of `first` are by
+ * theirs, and the job fails with their names; those of texts become f64 or string. HAC_INVALID: the columns of `first` are by
  * position, and those of `other` are in another order. */
 HAC_MUST_USE hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other,
                                                hac_error *err);
-
-/* Refuses columns with decimal points if other columns have decimal commas, and no option said so. */
-void hac_file_columns_settle_forms(hac_file_columns *columns);
 
 /* Settles the columns of JSON as if all files were one: what is an object in one file, and something else in
  * another one, is one column of text. */

@@ -36,8 +36,9 @@ HAC_MUST_USE hac_status hac_query_encode_found(const hac_query_options *options,
 
 /* A query that is about to be submitted. */
 typedef struct hac_query_call {
-    const hac_query_options *options;   /* read by hac_query_options_read */
-    Hac__Client__Description describe;  /* the description of the source to return, instead of a query */
+    const hac_query_options *options;  /* read by hac_query_options_read */
+    Hac__Client__Description describe; /* the description of the source to return, instead of a query */
+    unsigned separators; /* of a description: the HAC_SEPARATOR_DATE_… of dates with the told order; 0: all */
     const hac_source_columns *table;    /* NULL: the source is text */
     const hac_compiled_query *compiled; /* NULL: the submission compiles the query */
     const uint8_t *text;                /* an input in memory, `text_bytes` bytes */

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "expr/described_nested.h"
 #include "file_columns.h"
+#include "file_forms.h"
 #include "header_names.h"
 #include "jobs/job_input.h"
 #include "query.h"
@@ -180,6 +181,8 @@ static hac_status ask(hac_client *client, const hac_query_call *call, size_t ind
     }
     hac_query_wire wire;
     hac_status status = hac_query_encode(&options, NULL, &wire, err);
+    if (status == HAC_OK)
+        wire.source.detect |= call->separators << HAC_DETECT_SEPARATORS;
     return status == HAC_OK ? hac_query_send(client, &asked, NULL, &wire, ret, err) : status;
 }
 
@@ -194,28 +197,6 @@ static hac_status take_answer(hac_job **job, hac_file_columns *ret, hac_error *e
     return status;
 }
 
-static uint64_t field_of(uint64_t found, unsigned at)
-{
-    return found & UINT64_C(0xff) << at;
-}
-
-/* Takes the forms of numbers and of dates that another text has, where those of the first are the usual ones.
- */
-static void take_forms(hac_file_columns *first, const hac_file_columns *other)
-{
-    const unsigned at[] = {HAC_DETECTED_DECIMAL, HAC_DETECTED_THOUSANDS, HAC_DETECTED_DATES};
-    uint64_t *ret = &first->schema_bytes, found = other->schema_bytes;
-    for (size_t i = 0; i < 3; i++)
-        first->differ |= field_of(*ret, at[i]) != field_of(found, at[i]);
-    if ((field_of(*ret, HAC_DETECTED_DECIMAL) | field_of(*ret, HAC_DETECTED_THOUSANDS)) == 0)
-        *ret |= field_of(found, HAC_DETECTED_DECIMAL);
-    if (field_of(*ret, HAC_DETECTED_THOUSANDS) == 0 &&
-        field_of(*ret, HAC_DETECTED_DECIMAL) == field_of(found, HAC_DETECTED_DECIMAL))
-        *ret |= field_of(found, HAC_DETECTED_THOUSANDS);
-    if (field_of(*ret, HAC_DETECTED_DATES) == 0)
-        *ret |= field_of(found, HAC_DETECTED_DATES);
-}
-
 static hac_status widen(hac_job **job, const char *name, hac_file_columns *first, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns other = {0};
@@ -228,7 +209,7 @@ static hac_status widen(hac_job **job, const char *name, hac_file_columns *first
     other.name = name;
     status = hac_file_columns_widen(first, &other, err);
     if (status == HAC_OK && first->text)
-        take_forms(first, &other);
+        first->differ |= hac_file_forms_differ(first->schema_bytes, other.schema_bytes);
     return status;
 }
 
@@ -282,26 +263,22 @@ static hac_status settle_by_name(hac_file_columns *columns, size_t unseen, hac_s
                           HAC_COLUMNS_MAX);
 }
 
-/* Sets the options of an answer. */
-static void set_forms(uint64_t found, hac_input_options *ret)
-{
-    ret->decimal = (uint8_t)(found >> HAC_DETECTED_DECIMAL);
-    ret->thousands = (uint8_t)(found >> HAC_DETECTED_THOUSANDS);
-    ret->dates = (uint8_t)(found >> HAC_DETECTED_DATES);
-}
-
-/* Describes one text, and the others. If forms of numbers and dates were found that not all of them show, it
- * does so again with these forms: columns that a file leaves open have the types that the forms give them. */
+/* Describes one text, and the others. If the forms of numbers and dates that all of them show are not those
+ * that each of them shows alone, does so again with these forms. */
 static hac_status describe_texts(hac_client *client, const hac_query_call *call, size_t described,
                                  hac_file_columns *ret, size_t *ret_unseen, hac_error *err)
 {
     const size_t unseen = *ret_unseen;
-    hac_status status = describe_files(client, call, described, ret, ret_unseen, err);
-    if (status != HAC_OK || !ret->differ || hac_query_finds_forms(call->options) == 0)
-        return status;
-    hac_query_options told = *call->options;
-    set_forms(ret->schema_bytes, &told.input_options);
+    const hac_query_options *options = call->options;
+    hac_query_options told = *options;
     hac_query_call again = *call;
+    hac_input_options forms;
+    hac_status status = describe_files(client, call, described, ret, ret_unseen, err);
+    if (status != HAC_OK || ret->forms == NULL || hac_query_finds_forms(options) == 0 ||
+        !hac_file_forms_settle(ret, &options->input_options, &forms, &again.separators))
+        return status;
+    told.input_options = forms;
+    hac_file_forms_tell(options->input_format, &told.input_options);
     again.options = &told;
     hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
     hac_job *job = NULL;
@@ -316,11 +293,10 @@ static hac_status describe_texts(hac_client *client, const hac_query_call *call,
         status = describe_files(client, &again, described, &columns, ret_unseen, err);
     if (status != HAC_OK || columns.n != ret->n)
         return status;
-    hac_file_columns_settle_forms(ret);
     hac_described_column *first = ret->columns;
     ret->columns = columns.columns;
     columns.columns = first;
-    ret->schema_bytes = columns.schema_bytes;
+    ret->schema_bytes = hac_file_forms_write(ret->schema_bytes, &forms);
     return HAC_OK;
 }
 
@@ -403,7 +379,7 @@ static hac_status take_found(const hac_query_options *options, uint64_t found, h
     ret->input_options = options->input_options;
     ret->input_options.delimiter = (uint8_t)found;
     ret->input_options.no_header = no_header;
-    set_forms(found, &ret->input_options);
+    hac_file_forms_read(found, &ret->input_options);
     if (!no_header || !listed)
         return HAC_OK;
     hac_status status = told ? HAC_OK : check_listed(options, ret->schema.n_fields, err);

@@ -57,34 +57,57 @@ static inline hac_nested hac_described_nested(const hac_described_column *c)
 
 /* ---- columns of texts ---- */
 
-/* What is in the last byte: `member`, `arrays`, `empty`, `wide` and `point` of hac_field. A column whose name
- * leaves no space for it has none of them. */
+/* What is in the last byte: `member`, `arrays`, `empty`, `wide`, `point`, `infinite` and `comma` of hac_field. A
+ * column whose name leaves no space for it has none of them; its integers count as wide. */
 enum {
     HAC_DESCRIBED_MEMBER = 1,
     HAC_DESCRIBED_ARRAYS = 2,
     HAC_DESCRIBED_EMPTY = 4,
     HAC_DESCRIBED_WIDE = 8,
-    HAC_DESCRIBED_POINT = 16
+    HAC_DESCRIBED_POINT = 16,
+    HAC_DESCRIBED_INFINITE = 32,
+    HAC_DESCRIBED_COMMA = 64
 };
+
+/* Whether the name leaves the last `bytes` bytes free. */
+static inline bool hac_described_fits(const hac_described_column *c, size_t bytes)
+{
+    return strnlen(c->name, sizeof c->name) + bytes < sizeof c->name;
+}
 
 static inline unsigned hac_described_text(const hac_described_column *c)
 {
-    bool room =
-        strnlen(c->name, sizeof c->name) + 1 < sizeof c->name && (c->flags & HAC_DESCRIBED_NESTED) == 0;
-    return room ? (uint8_t)c->name[sizeof c->name - 1] : 0;
+    if ((c->flags & HAC_DESCRIBED_NESTED) != 0)
+        return 0;
+    if (!hac_described_fits(c, 1))
+        return c->kind == HAC_KIND_I64 ? HAC_DESCRIBED_WIDE : 0;
+    return (uint8_t)c->name[sizeof c->name - 1];
 }
 
 static inline void hac_described_text_put(unsigned what, hac_described_column *ret)
 {
-    if (strlen(ret->name) + 1 < sizeof ret->name)
+    if (hac_described_fits(ret, 1))
         ret->name[sizeof ret->name - 1] = (char)what;
 }
 
-/* hac_field.odd stands behind the name, where that leaves space for it in front of the last byte. */
+/* hac_field.separators is the byte before the last one. */
+static inline unsigned hac_described_separators(const hac_described_column *c)
+{
+    bool there = hac_described_fits(c, 2) && (c->flags & HAC_DESCRIBED_NESTED) == 0;
+    return there ? (uint8_t)c->name[sizeof c->name - 2] : 0;
+}
+
+static inline void hac_described_separators_put(unsigned separators, hac_described_column *ret)
+{
+    if (hac_described_fits(ret, 2))
+        ret->name[sizeof ret->name - 2] = (char)separators;
+}
+
+/* hac_field.odd stands behind the name, where that leaves space for it in front of the last two bytes. */
 static inline void hac_described_odd_put(const hac_odd_value *odd, hac_described_column *ret)
 {
     size_t at = strlen(ret->name) + 1;
-    if (at + sizeof *odd < sizeof ret->name)
+    if (at + sizeof *odd + 2 <= sizeof ret->name)
         memcpy(ret->name + at, odd, sizeof *odd);
 }
 
@@ -92,7 +115,7 @@ static inline hac_odd_value hac_described_odd(const hac_described_column *c)
 {
     hac_odd_value ret = {0};
     size_t at = strnlen(c->name, sizeof c->name) + 1;
-    if (at + sizeof ret < sizeof c->name && (c->flags & HAC_DESCRIBED_NESTED) == 0)
+    if (at + sizeof ret + 2 <= sizeof c->name && (c->flags & HAC_DESCRIBED_NESTED) == 0)
         memcpy(&ret, c->name + at, sizeof ret);
     ret.text[sizeof ret.text - 1] = '\0';
     return ret;

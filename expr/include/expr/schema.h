@@ -26,18 +26,21 @@ typedef struct hac_odd_value {
 typedef struct hac_field {
     char name[HAC_FIELD_NAME_MAX];
     hac_value_type type;
-    bool mixed;        /* of JSON: objects or arrays in some records, other values in others; all are text */
-    bool member;       /* of JSON: the name is the path of a member of an object, not a name with a dot */
-    bool arrays;       /* of JSON: all values are arrays, or objects that lie deep; they are text */
-    bool made;         /* the name is not the source's (column_names.h) */
-    bool inferred;     /* the type is that of the first records; values that it would change are errors */
-    bool only_nulls;   /* the source has only nulls there, whatever the type */
-    uint8_t forms;     /* HAC_FORM_…: of inferred columns of text, how numbers and dates are written */
-    bool empty;        /* of JSON: all values are null or objects without members */
-    bool wide;         /* inferred integers, of which some are beyond 2^53 and no f64 */
-    bool point;        /* inferred numbers that have a decimal point, and cannot be read with a comma */
-    hac_odd_value odd; /* of inferred columns of text: why they are no numbers, times or bools */
-    bool in_path;      /* the values are in the names of folders (base/folder_keys.h), not in the file */
+    bool mixed;      /* of JSON: objects or arrays in some records, other values in others; all are text */
+    bool member;     /* of JSON: the name is the path of a member of an object, not a name with a dot */
+    bool arrays;     /* of JSON: all values are arrays, or objects that lie deep; they are text */
+    bool made;       /* the name is not the source's (column_names.h) */
+    bool inferred;   /* the type is that of the first records; values that it would change are errors */
+    bool only_nulls; /* the source has only nulls there, whatever the type */
+    uint8_t forms;   /* HAC_FORM_…: of inferred columns of text, how numbers and dates are written */
+    bool empty;      /* of JSON: all values are null or objects without members */
+    bool wide;       /* inferred integers, of which some are beyond 2^53 and no f64 */
+    bool point; /* numbers that have a decimal point, and cannot be read with a comma; or text that may be */
+    bool comma; /* numbers that have a decimal comma, and cannot be read with a point; or text that may be */
+    bool infinite;      /* of inferred columns of text: all values are nan or infinite */
+    uint8_t separators; /* HAC_SEPARATOR_…: in the values of inferred columns that may be numbers or dates */
+    hac_odd_value odd;  /* of inferred columns of text: why they are no numbers, times or bools */
+    bool in_path;       /* the values are in the names of folders (base/folder_keys.h), not in the file */
     /* Lists or maps, if not HAC_NESTED_NONE: `type` is string, that of the whole column. */
     hac_nested nested;
     /* hac_list_part: `type` is that of the part, and several columns may have the name. Only the columns of

@@ -34,15 +34,16 @@ HAC_MUST_USE hac_status hac_infer_schema(const hac_source_options *options, cons
 
 /*
  * As hac_infer_schema, with the forms of numbers and dates that are no default (base/text_forms.h): those of
- * options->options and, if `find` is true, those that the records show, which are set in options->options.
+ * options->options and, if `detect` has HAC_DETECT_FORMS, those that the records show, which are set in
+ * options->options. The bits from HAC_DETECT_SEPARATORS on limit the order of dates that options->options has.
  *
  * A decimal comma, a separator of thousands and an order of dates are found if the values of a column are
  * numbers or dates in this form only, and those of no column in another form only. Values that could be
  * numbers or dates in several forms are strings, unless other columns decide. hac_field.forms says which
  * columns are concerned.
  */
-HAC_MUST_USE hac_status hac_infer_forms(hac_source_options *options, bool find, const hac_source_place *place,
-                                        hac_schema *ret, hac_error *err);
+HAC_MUST_USE hac_status hac_infer_forms(hac_source_options *options, unsigned detect,
+                                        const hac_source_place *place, hac_schema *ret, hac_error *err);
 
 /* Finds the columns as hac_infer_schema does; those of csv and tsv are all strings. */
 HAC_MUST_USE hac_status hac_infer_names(const hac_source_options *options, const hac_source_place *place,

@@ -105,12 +105,12 @@ static hac_status read_footer(const hac_parquet_file *file, hac_schema *ret, hac
 }
 
 /* Sets the options that were found in the first records. */
-static hac_status find_columns(hac_source_options *options, bool find_forms, const hac_query_task *t,
+static hac_status find_columns(hac_source_options *options, unsigned detect, const hac_query_task *t,
                                hac_schema *ret, hac_error *err)
 {
     if (t->parquet != NULL)
         return read_footer(t->parquet, ret, err);
-    return options->inferred ? hac_infer_forms(options, find_forms, &t->place, ret, err)
+    return options->inferred ? hac_infer_forms(options, detect, &t->place, ret, err)
                              : hac_infer_names(options, &t->place, ret, err);
 }
 
@@ -128,16 +128,18 @@ static void put_text_facts(const hac_field *field, hac_described_column *ret)
     hac_described_text_put(
         (field->member ? HAC_DESCRIBED_MEMBER : 0) | (field->arrays ? HAC_DESCRIBED_ARRAYS : 0) |
             (field->empty ? HAC_DESCRIBED_EMPTY : 0) | (field->wide ? HAC_DESCRIBED_WIDE : 0) |
-            (field->point ? HAC_DESCRIBED_POINT : 0),
+            (field->point ? HAC_DESCRIBED_POINT : 0) | (field->infinite ? HAC_DESCRIBED_INFINITE : 0) |
+            (field->comma ? HAC_DESCRIBED_COMMA : 0),
         ret);
+    hac_described_separators_put(field->separators, ret);
     hac_described_odd_put(&field->odd, ret);
 }
 
-static hac_status put_columns(const hac_task *task, hac_source_options *options, bool find_forms,
+static hac_status put_columns(const hac_task *task, hac_source_options *options, unsigned detect,
                               const hac_query_task *t, hac_task_result *result, hac_error *err)
 {
     hac_cleanup(clear_schema) hac_schema schema = {0};
-    hac_status status = find_columns(options, find_forms, t, &schema, err);
+    hac_status status = find_columns(options, detect, t, &schema, err);
     if (status != HAC_OK)
         return status;
     hac_autofree hac_described_column *columns = calloc(schema.n_fields + 1, sizeof *columns);
@@ -201,8 +203,7 @@ hac_status hac_query_run_describe(hac_device *device, const hac_task *task, hac_
     else
         status = hac_detect_options(request->source->detect, &t.place, &options, err);
     if (status == HAC_OK && request->what == HAC__CLIENT__DESCRIPTION__DESCRIBE_COLUMNS)
-        status =
-            put_columns(task, &options, (request->source->detect & HAC_DETECT_FORMS) != 0, &t, result, err);
+        status = put_columns(task, &options, request->source->detect, &t, result, err);
     else if (status == HAC_OK)
         status = put_file(task, &t, result, err);
     status = hac_query_source_read(&t, status, err);

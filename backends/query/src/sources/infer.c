@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/input_options.h"
+#include "base/query_layout.h"
 #include "base/text_forms.h"
 #include "base/utf8.h"
 #include "base/value_text.h"
@@ -504,24 +505,44 @@ static void find_thousands(const guess *guesses, size_t n, bool told, hac_input_
         ret->thousands = (uint8_t)found;
 }
 
-enum { SEPARATORS = 4 };
-
-/* Finds the order of dates, and the separators with which it was found. */
-static void find_dates(const guess *guesses, size_t n, hac_input_options *options,
-                       char ret_separators[SEPARATORS])
+static unsigned date_bit(char separator)
 {
-    unsigned orders = 0;
-    size_t used = 0;
+    return separator == '.'   ? HAC_SEPARATOR_DATE_POINT
+           : separator == '/' ? HAC_SEPARATOR_DATE_SLASH
+           : separator == '-' ? HAC_SEPARATOR_DATE_DASH
+                              : 0;
+}
+
+/* Finds the order of dates. Returns the separators with which it was found. */
+static unsigned find_dates(const guess *guesses, size_t n, hac_input_options *options)
+{
+    unsigned orders = 0, separators = 0;
     for (size_t i = 0; i < n; i++) {
         const form_guess *f = &guesses[i].form;
         if (!has_form(&guesses[i]) || f->times == 0 || f->separator == '\0' || f->orders == (DMY | MDY))
             continue;
         orders |= f->orders;
-        if (strchr(ret_separators, f->separator) == NULL)
-            ret_separators[used++] = f->separator;
+        separators |= date_bit(f->separator);
     }
     if (orders == DMY || orders == MDY)
         options->dates = orders == DMY ? HAC_DATES_DMY : HAC_DATES_MDY;
+    return separators;
+}
+
+/* HAC_SEPARATOR_…: what stands between the parts of the column's numbers or dates, whichever form they have. */
+static unsigned separators_of(const guess *g)
+{
+    static const uint8_t bits[] = {[HAC_THOUSANDS_COMMA] = HAC_SEPARATOR_COMMA,
+                                   [HAC_THOUSANDS_POINT] = HAC_SEPARATOR_POINT,
+                                   [HAC_THOUSANDS_SPACE] = HAC_SEPARATOR_SPACE,
+                                   [HAC_THOUSANDS_APOSTROPHE] = HAC_SEPARATOR_APOSTROPHE};
+    const form_guess *f = &g->form;
+    if (!has_form(g))
+        return 0;
+    unsigned ret = f->times != 0 ? date_bit(f->separator) : 0;
+    for (unsigned sign = 0; sign < 2; sign++)
+        ret |= f->with[sign].number.types != 0 ? bits[f->with[sign].thousands] : 0;
+    return ret;
 }
 
 /* Takes the types of numbers with the input's decimal sign and separator. */
@@ -545,14 +566,13 @@ static void settle_numbers(const hac_input_options *options, guess *g, uint8_t *
 }
 
 /* `separators`: of the dates that have the input's order. */
-static void settle_dates(const hac_input_options *options, const char *separators, guess *g,
-                         uint8_t *ret_forms)
+static void settle_dates(const hac_input_options *options, unsigned separators, guess *g, uint8_t *ret_forms)
 {
     const form_guess *f = &g->form;
     unsigned order = options->dates == HAC_DATES_DMY ? DMY : options->dates == HAC_DATES_MDY ? MDY : 0;
     if (g->types != 0 || !has_form(g) || f->times == 0)
         return;
-    if (f->separator == '\0' || ((f->orders & order) != 0 && strchr(separators, f->separator) != NULL)) {
+    if (f->separator == '\0' || ((f->orders & order) != 0 && (separators & date_bit(f->separator)) != 0)) {
         g->types = f->times;
         *ret_forms = f->separator != '\0' ? HAC_FORM_FOUND : 0;
     } else {
@@ -560,42 +580,52 @@ static void settle_dates(const hac_input_options *options, const char *separator
     }
 }
 
-/* Sets the types of the columns at `positions`. `find`: also the options that say how numbers and dates are
- * written, where they are not told. */
-static void settle(const guess *guesses, const uint16_t *positions, size_t n, bool find,
+/* Sets what is known about a column beside its type. `told`: the decimal sign is an option. */
+static void set_facts(const guess *found, const guess *settled, bool told, hac_field *field)
+{
+    field->only_nulls = !found->any;
+    field->wide = field->type.kind == HAC_KIND_I64 && found->wide;
+    if (field->wide) {
+        field->odd = found->odd.misfit.value;
+        field->odd.among = HAC_ODD_NUMBERS;
+    }
+    bool shows = settled->types != 0 || !told;
+    field->point = shows && is_sure(found, POINT);
+    field->comma = shows && is_sure(found, COMMA);
+    field->infinite = found->any && field->type.kind == HAC_KIND_STRING && (settled->types & F64) != 0;
+    field->separators = (uint8_t)separators_of(found);
+    if (field->type.kind == HAC_KIND_STRING && found->any && (field->forms & ~(unsigned)HAC_FORM_FOUND) == 0)
+        field->odd = find_odd_value(&found->odd);
+}
+
+/* Sets the types of the columns at `positions`. `detect`: HAC_DETECT_FORMS also for the options that say how
+ * numbers and dates are written, where they are not told. */
+static void settle(const guess *guesses, const uint16_t *positions, size_t n, unsigned detect,
                    hac_input_options *options, hac_schema *schema)
 {
-    bool told = options->decimal != HAC_DECIMAL_AUTO;
+    bool find = (detect & HAC_DETECT_FORMS) != 0, told = options->decimal != HAC_DECIMAL_AUTO;
     if (find && !told)
         find_decimal(guesses, n, options);
     if (find && options->thousands == HAC_THOUSANDS_AUTO)
         find_thousands(guesses, n, told, options);
-    char separators[SEPARATORS] = "./-";
-    if (find && options->dates == HAC_DATES_AUTO) {
-        memset(separators, 0, sizeof separators);
-        find_dates(guesses, n, options, separators);
-    }
+    unsigned separators = detect >> HAC_DETECT_SEPARATORS & HAC_SEPARATORS_OF_DATES;
+    if (find && options->dates == HAC_DATES_AUTO)
+        separators = find_dates(guesses, n, options);
+    else if (separators == 0)
+        separators = HAC_SEPARATORS_OF_DATES;
     for (size_t i = 0; i < n; i++) {
         guess g = guesses[i];
         hac_field *field = &schema->fields[positions[i]];
         settle_numbers(options, &g, &field->forms);
         settle_dates(options, separators, &g, &field->forms);
         field->type = type_of(&g);
-        field->only_nulls = !g.any;
-        field->wide = field->type.kind == HAC_KIND_I64 && g.wide;
-        if (field->wide) {
-            field->odd = g.odd.misfit.value;
-            field->odd.among = HAC_ODD_NUMBERS;
-        }
-        field->point = g.types != 0 && is_sure(&guesses[i], POINT);
-        if (field->type.kind == HAC_KIND_STRING && g.any && (field->forms & ~(unsigned)HAC_FORM_FOUND) == 0)
-            field->odd = find_odd_value(&g.odd);
+        set_facts(&guesses[i], &g, told, field);
     }
 }
 
 /* Reads the sample once for each HAC_COLUMNS_MAX columns that can be read; the more columns, the fewer
  * records. */
-static hac_status infer_types(hac_source_options *options, bool find, const hac_source_place *place,
+static hac_status infer_types(hac_source_options *options, unsigned detect, const hac_source_place *place,
                               hac_schema *schema, hac_error *err)
 {
     hac_autofree uint16_t *positions = malloc(schema->n_fields * sizeof *positions);
@@ -614,7 +644,7 @@ static hac_status infer_types(hac_source_options *options, bool find, const hac_
         status = look_at_some(options, place, records, positions + i,
                               n - i < HAC_COLUMNS_MAX ? n - i : HAC_COLUMNS_MAX, schema, guesses + i, err);
     if (status == HAC_OK)
-        settle(guesses, positions, n, find, &options->options, schema);
+        settle(guesses, positions, n, detect, &options->options, schema);
     return status;
 }
 
@@ -646,13 +676,13 @@ static void clear_schema(hac_schema *schema)
     hac_schema_clear(schema);
 }
 
-hac_status hac_infer_forms(hac_source_options *options, bool find, const hac_source_place *place,
+hac_status hac_infer_forms(hac_source_options *options, unsigned detect, const hac_source_place *place,
                            hac_schema *ret, hac_error *err)
 {
     hac_cleanup(clear_schema) hac_schema schema = {0};
     hac_status status = hac_infer_names(options, place, &schema, err);
     if (status == HAC_OK && schema.n_fields > 0)
-        status = infer_types(options, find, place, &schema, err);
+        status = infer_types(options, detect, place, &schema, err);
     if (status != HAC_OK)
         return status;
     *ret = schema;
@@ -664,5 +694,5 @@ hac_status hac_infer_schema(const hac_source_options *options, const hac_source_
                             hac_error *err)
 {
     hac_source_options own = *options;
-    return hac_infer_forms(&own, false, place, ret, err);
+    return hac_infer_forms(&own, 0, place, ret, err);
 }
