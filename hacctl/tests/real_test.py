@@ -152,6 +152,25 @@ class Real(Case):
         self.assertEqual((process.returncode, err), (130, b"hacctl: cancelled\n"))
         self.assertEqual(self.files(), ["in"])
 
+    def test_interrupt_while_a_pipe_is_silent(self):
+        """Ctrl-C ends the wait for the bytes that show the format, the dialect and the header."""
+        self.good("devices")  # starts the daemon if need be
+        statement = "select count(*) from '-'"
+        for words, first in ((("query", statement), b""), (("query", statement), b"\x1f"), (("query", statement, "--parse", "csv"), b""),
+                             (("query", statement, "--parse", "csv"), b"a,b\n1,2\n"), (("sort", "-", "--key", "a"), b""), (("describe", "-"), b""),
+                             (("query", statement, "--parse", "csv", "--schema", "a:i64,b:i64"), b"a,")):
+            with self.subTest(words=words, first=first):
+                reader, writer = os.pipe()
+                process = self.start(*words, stdin=reader)
+                os.write(writer, first)
+                self.handles(process)
+                time.sleep(0.3)
+                process.send_signal(signal.SIGINT)
+                _, err = process.communicate(timeout=10)
+                self.assertEqual((process.returncode, err), (130, b"hacctl: cancelled\n"))
+                os.close(reader)
+                os.close(writer)
+
     def test_administration(self):
         self.good("devices")  # starts the daemon if need be; nothing is reloaded while devices are probed
         self.good("reload")

@@ -146,6 +146,27 @@ class Quick(DialectCase):
             self.assertEqual(self.rows(*words, data=data)[1], [("1", "Ann; B", "3"), ("2", "it's", "4")], words)
         self.assertEqual(self.rows("query", "q.csv", "--quote", '"')[1], [("1;'Ann; B';'3'",), ("2;'it''s';'4'",)])
 
+    def test_streams_with_a_schema(self):
+        """They are read as they are told; a line says what they look like."""
+        data = b"#x\nid;name\n1;'a;b'\n2;'c'\n"
+        schema = ("--schema", "id:i64,name:string")
+        result = self.m.run("query", "-", "--parse", "csv", *schema, data=data)
+        self.assertIn("the first records look like --delimiter ';' --quote \"'\" --comment '#'; say that if it is right", result.err)
+        self.assertNotEqual((result.code, result.out), (0, b"id,name\n1,a;b\n2,c\n"))
+        told = ("--delimiter", ";", "--quote", "'", "--comment", "#")
+        for words in (told, (*told, "--header")):
+            result = self.m.run("query", "-", "--parse", "csv", *schema, *words, data=data)
+            self.assertEqual((result.code, result.out, result.err), (0, b"id,name\n1,a;b\n2,c\n", ""), words)
+        result = self.m.run("query", "-", "--parse", "csv", *schema, data=b"id,name\n1,'a'\n2,'c'\n")
+        self.assertEqual((result.code, result.out), (0, b"id,name\n1,'a'\n2,'c'\n"))
+        self.assertIn("look like --quote \"'\"; say that", result.err)
+        for some in (b"id,name\n1,it's\n2,c\n", b"id,name\n1,a\n", b'id,name\n1,"a"\n2,\'c\'\n', b"id,name\n", b""):
+            self.assertNotIn("look like", self.m.run("query", "-", "--parse", "csv", *schema, data=some).err, some)
+        self.put("q.csv", data)  # a file is read so, with a schema too
+        names, rows, said = self.rows("query", "q.csv", *schema)
+        self.assertEqual((names, rows), (["id", "name"], [("1", "a;b"), ("2", "c")]))
+        self.assertIn("if that is wrong", said)
+
     def test_errors_name_lines_and_options(self):
         self.put("b.csv", "#x\na,b\n1,2\n#y\n3,z\n")
         result = self.m.run("query", "b.csv", "--comment", "#", "--schema", "b:i64")

@@ -77,9 +77,11 @@ HAC_API HAC_MUST_USE hac_status hac_files_find_format(const char *name, int fd, 
  * options->input_options that are 0: comment if the first lines begin with '#' and cannot be the header;
  * quote and escape if the records only fit so, or a column has all of its values in ' '; and for these the
  * delimiter, if options->find asks for it. Looks only if `find` leaves the delimiter or the header to be
- * found, as a stream is waited for until it has some lines. `note` tells people what was found and how to say
- * otherwise; "": nothing. The input is the first one of the query; name and fd as for hac_files_find_format.
- * An input whose first bytes cannot be seen has no dialect. HAC_CANCELLED: options->stop_fd is readable.
+ * found, as a stream is waited for until it has some lines; of a stream with options->schema only the
+ * first line is waited for, and nothing is set, as its rows are to come as they are written: the note says
+ * what it looks like. `note` tells people what was found and how to say otherwise; "": nothing. The input
+ * is the first one of the query; name and fd as for hac_files_find_format. An input whose first bytes
+ * cannot be seen has no dialect. HAC_CANCELLED: options->stop_fd is readable.
  */
 HAC_API HAC_MUST_USE hac_status hac_files_find_dialect(const char *name, int fd, hac_query_options *options,
                                                        char *note, size_t note_bytes, hac_error *err);

@@ -42,8 +42,8 @@ static size_t skip_mark(const uint8_t *data, size_t bytes)
     return bytes >= MARK_BYTES && memcmp(data, "\xef\xbb\xbf", MARK_BYTES) == 0 ? MARK_BYTES : 0;
 }
 
-/* Whether there are some lines that are no comments. */
-static bool has_lines(const hac_first_bytes *first)
+/* Whether there are so many whole lines, with or without those that may be comments. */
+static bool count_lines(const hac_first_bytes *first, unsigned wanted, bool comments)
 {
     hac_autofree uint8_t *data = malloc(LOOK_BYTES);
     hac_first_bytes unpacked = {
@@ -59,12 +59,22 @@ static bool has_lines(const hac_first_bytes *first)
         const uint8_t *end = memchr(data + at, '\n', unpacked.bytes - at);
         if (end == NULL)
             return false;
-        lines += data[at] != '#';
-        if (lines == LINES)
+        lines += comments || data[at] != '#';
+        if (lines == wanted)
             return true;
         at = (size_t)(end - data) + 1;
     }
     return false;
+}
+
+static bool has_lines(const hac_first_bytes *first)
+{
+    return count_lines(first, LINES, false);
+}
+
+static bool has_line(const hac_first_bytes *first)
+{
+    return count_lines(first, 1, true);
 }
 
 /* ---- trials ---- */
@@ -196,8 +206,8 @@ static void note(char *ret, size_t capacity, const char *name, uint8_t byte)
              "", name, byte);
 }
 
-/* Says what was found, and how to say otherwise. */
-static void note_found(const hac_input_options *told, const hac_input_options *found, char *ret,
+/* Says what was found, and how to say otherwise; or, if the input is not read so, how to say that. */
+static void note_found(const hac_input_options *told, const hac_input_options *found, bool taken, char *ret,
                        size_t capacity)
 {
     char what[80] = "", otherwise[96] = "";
@@ -216,11 +226,18 @@ static void note_found(const hac_input_options *told, const hac_input_options *f
         snprintf(otherwise + used, sizeof(otherwise) - used, "%s%s", used > 0 ? " or " : "",
                  rows[i].otherwise);
     }
-    if (what[0] != '\0')
+    if (what[0] != '\0' && taken)
         snprintf(ret, capacity, "the first records look like%s; say %s if that is wrong", what, otherwise);
+    else if (what[0] != '\0')
+        snprintf(ret, capacity,
+                 "the first records look like%s; say that if it is right: a stream with --schema is read as "
+                 "it is written, and nothing is assumed of it",
+                 what);
 }
 
-static void find_dialect(const text_head *head, hac_query_options *options, char *ret_note, size_t capacity)
+/* Finds the dialect, and sets it in the options if it is to be `taken`. */
+static void find_dialect(const text_head *head, bool taken, hac_query_options *options, char *ret_note,
+                         size_t capacity)
 {
     hac_input_options *own = &options->input_options, told = *own;
     bool csv = options->input_format == HAC_INPUT_CSV;
@@ -235,7 +252,9 @@ static void find_dialect(const text_head *head, hac_query_options *options, char
         if (t.fits)
             own->delimiter = t.options.delimiter;
     }
-    note_found(&told, own, ret_note, capacity);
+    note_found(&told, own, taken, ret_note, capacity);
+    if (!taken)
+        *own = told;
 }
 
 /* Whether the options leave anything open, so that looking costs no pause of a stream. */
@@ -265,7 +284,8 @@ hac_status hac_files_find_dialect(const char *name, int fd, hac_query_options *o
     hac_first_bytes first = {.name = name, .data = data, .capacity = LOOK_BYTES, .stop_fd = options->stop_fd};
     if (data == NULL)
         return hac_fail_no_memory(err);
-    hac_status status = hac_first_bytes_look(&first, fd, has_lines, &local);
+    const bool schema = options->schema != NULL; /* the rows of a stream are to come as they are written */
+    hac_status status = hac_first_bytes_look(&first, fd, schema ? has_line : has_lines, &local);
     if (status == HAC_OK)
         status = hac_first_bytes_unpack(&first, &local);
     if (status == HAC_CANCELLED)
@@ -277,6 +297,6 @@ hac_status hac_files_find_dialect(const char *name, int fd, hac_query_options *o
     if (!first.ended)
         head.bytes = end == NULL ? 0 : (size_t)(end - data) + 1;
     if (head.bytes > 0)
-        find_dialect(&head, options, note, note_bytes);
+        find_dialect(&head, !schema || !first.stream, options, note, note_bytes);
     return HAC_OK;
 }

@@ -130,7 +130,8 @@ static hac_status look(hac_first_bytes *c, int fd, bool (*is_enough)(const hac_f
                        hac_error *err)
 {
     struct stat st;
-    bool waits = fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    const bool waits = fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    c->stream = waits;
     hac_status status = waits ? wait_for_any(c, fd, err) : HAC_OK;
     if (status == HAC_OK)
         status = look_once(fd, c, err);

@@ -356,8 +356,6 @@ static hac_status look_at(hac_query_request *request, const char *name, int fd, 
 {
     if (stream != (fd >= 0 && is_stream(fd)))
         return HAC_OK;
-    if (stream && request->options.schema != NULL) /* its rows are to come as they are written */
-        return HAC_OK;
     return hac_files_find_dialect(name, fd, &request->options, request->dialect, sizeof request->dialect,
                                   err);
 }
