@@ -323,8 +323,8 @@ enum {
     HAC_SEPARATORS_OF_DATES = 112
 };
 
-/* With HAC_DETECT_FORMS: at this bit begin the HAC_SEPARATOR_DATE_… of dates that have the order of the option
- * `dates`; with other separators they have none. 0: all have it. */
+/* With HAC_DETECT_FORMS: at this bit begin the HAC_SEPARATOR_DATE_… of dates that have the order of the
+ * option `dates`; dates with other separators have no order. 0: all have it. */
 #define HAC_DETECT_SEPARATORS 8
 #define HAC_DETECT_MAX                                                                                       \
     (HAC_DETECT_DELIMITER | HAC_DETECT_HEADER | HAC_DETECT_FORMS |                                           \

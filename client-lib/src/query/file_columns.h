@@ -50,11 +50,11 @@ void hac_file_columns_clear(hac_file_columns *columns);
  * its columns are the same. False also if the files cannot be compared. */
 bool hac_file_columns_same(int first, int other, uint64_t schema_bytes);
 
-/* If files are read by name, adds the columns of `other` that `first` lacks, up to one more than a query may
- * have. Gives each column of `first` the smallest type that also holds the values of the column of that name
- * in `other`: i32 and i64 become i64, and a column of nulls takes any type. Columns without such a type keep
- * theirs, and the job fails with their names; those of texts become f64 or string. HAC_INVALID: the columns of `first` are by
- * position, and those of `other` are in another order. */
+/* If files are read by name, adds the columns of `other` that `first` lacks, up to one more than a query
+ * may have. Gives each column of `first` the smallest type that also holds the values of the column of
+ * that name in `other`: i32 and i64 become i64, and a column of nulls takes any type. Columns without such
+ * a type keep theirs, and the job fails with their names; those of texts become f64 or string.
+ * HAC_INVALID: the columns of `first` are by position, and those of `other` are in another order. */
 HAC_MUST_USE hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_columns *other,
                                                hac_error *err);
 

@@ -57,8 +57,8 @@ static inline hac_nested hac_described_nested(const hac_described_column *c)
 
 /* ---- columns of texts ---- */
 
-/* What is in the last byte: `member`, `arrays`, `empty`, `wide`, `point`, `infinite` and `comma` of hac_field. A
- * column whose name leaves no space for it has none of them; its integers count as wide. */
+/* What is in the last byte: `member`, `arrays`, `empty`, `wide`, `point`, `infinite` and `comma` of
+ * hac_field. A column whose name leaves no space for it has none of them; its integers count as wide. */
 enum {
     HAC_DESCRIBED_MEMBER = 1,
     HAC_DESCRIBED_ARRAYS = 2,

@@ -33,9 +33,10 @@ HAC_MUST_USE hac_status hac_infer_schema(const hac_source_options *options, cons
                                          hac_schema *ret, hac_error *err);
 
 /*
- * As hac_infer_schema, with the forms of numbers and dates that are no default (base/text_forms.h): those of
- * options->options and, if `detect` has HAC_DETECT_FORMS, those that the records show, which are set in
- * options->options. The bits from HAC_DETECT_SEPARATORS on limit the order of dates that options->options has.
+ * As hac_infer_schema, with the forms of numbers and dates that are no default (base/text_forms.h): those
+ * of options->options and, if `detect` has HAC_DETECT_FORMS, those that the records show, which are set in
+ * options->options. The bits from HAC_DETECT_SEPARATORS on limit the order of dates that options->options
+ * has.
  *
  * A decimal comma, a separator of thousands and an order of dates are found if the values of a column are
  * numbers or dates in this form only, and those of no column in another form only. Values that could be

@@ -529,7 +529,8 @@ static unsigned find_dates(const guess *guesses, size_t n, hac_input_options *op
     return separators;
 }
 
-/* HAC_SEPARATOR_…: what stands between the parts of the column's numbers or dates, whichever form they have. */
+/* HAC_SEPARATOR_…: what stands between the parts of the column's numbers or dates, whichever form they
+ * have. */
 static unsigned separators_of(const guess *g)
 {
     static const uint8_t bits[] = {[HAC_THOUSANDS_COMMA] = HAC_SEPARATOR_COMMA,
