@@ -5,6 +5,7 @@
  * disturbance: "", "~", "~~". A plus stands before the first sample of each job.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,9 +117,9 @@ static bool read_line(hac_model_set *set, char *line)
     char *sum = strrchr(line, '\t');
     if (sum == NULL)
         return false;
-    char *end;
-    unsigned long said = strtoul(sum + 1, &end, 16);
-    if (end != sum + 9 || *end != '\0' || said != check_sum(line, (size_t)(sum - line)))
+    char expected[9];
+    snprintf(expected, sizeof(expected), "%08" PRIx32, check_sum(line, (size_t)(sum - line)));
+    if (strcmp(sum + 1, expected) != 0)
         return false;
     *sum = '\0';
     char *at = line;
