@@ -159,7 +159,8 @@ static bool add_texts(hac_pending_rows *pending, const hac_column *column, size_
     size_t bytes = 0;
     for (size_t i = 0; i < rows; i++)
         bytes += levels[i] ? refs[i].length : 0;
-    if (!hac_bytes_reserve(&pending->values, bytes) || !hac_bytes_reserve(&pending->ends, (rows + 1) * 4))
+    /* One byte more: texts that are all empty have an address, too. */
+    if (!hac_bytes_reserve(&pending->values, bytes + 1) || !hac_bytes_reserve(&pending->ends, (rows + 1) * 4))
         return false;
     uint32_t *ends = (uint32_t *)(void *)pending->ends.data;
     uint32_t end = (uint32_t)pending->values.n;
@@ -167,7 +168,8 @@ static bool add_texts(hac_pending_rows *pending, const hac_column *column, size_
     for (size_t i = 0; i < rows; i++) {
         if (!levels[i])
             continue;
-        copy_text(pending->values.data + end, column->bytes + refs[i].offset, refs[i].length);
+        if (refs[i].length > 0)
+            copy_text(pending->values.data + end, column->bytes + refs[i].offset, refs[i].length);
         end += refs[i].length;
         ends[++pending->n] = end;
     }
