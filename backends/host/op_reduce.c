@@ -139,12 +139,13 @@ static void put_exact(const reduce_work *w, const double *x, const double *y, si
 {
     hac_op_exact sum = {0};
     hac_op_exact_add(w->function, x, y, n, &sum);
-    hac_op_exact_carry(&sum);
-    double value = hac_op_exact_result(w->function, &sum);
-    if (w->r->v[0].columns == 1)
+    if (w->r->v[0].columns == 1) {
+        double value = hac_op_exact_result(w->function, &sum);
         memcpy(to, &value, sizeof value);
-    else
+    } else {
+        hac_op_exact_carry(&sum);
         memcpy(to, &sum, sizeof sum);
+    }
 }
 
 /* Values of a block times a factor, in `scratch`. */
