@@ -4,12 +4,11 @@ are those of the calls, from a NumPy array or a frame to the result in memory th
 
 import json
 import os
-import statistics
 import subprocess
 import sys
-import time
 
 from machine import ROOT, Machine
+from run_query import seconds_of, take_turns
 
 SORT_GOAL, GROUP_GOAL, CALL_GOAL = 3.0, 1.5, 150
 
@@ -42,22 +41,17 @@ def markdown(lines):
                                                                      for r in lines if not r["peer"]] + [""]
 
 
-def turns_of(ways, turns):
-    """Median milliseconds of each way, and its last result; the first turn is warm-up."""
-    times, results = [[] for _ in ways], [None] * len(ways)
-    for _ in range(turns + 1):
-        for i, work in enumerate(ways):
-            start = time.perf_counter()
-            results[i] = work()
-            times[i].append((time.perf_counter() - start) * 1e3)
-    return [statistics.median(all[1:]) for all in times], results
-
-
 def beside(name, peer, goal, ways, same, turns):
-    (ours, theirs), results = turns_of(ways, turns)
-    if not same(*results):
+    results = {}
+
+    def timed(key, work):
+        seconds, results[key] = seconds_of(work)
+        return seconds
+    times = take_turns({key: lambda k=key, w=work: timed(k, w) for key, work in zip(("hac", peer), ways)}, turns)
+    if not same(results["hac"], results[peer]):
         raise RuntimeError(f"{name}: the answers differ")
-    return {"line": name, "ms": ours, "peer": peer, "peer_ms": theirs, "ratio": theirs / ours, "goal": goal}
+    return {"line": name, "ms": times["hac"] * 1e3, "peer": peer, "peer_ms": times[peer] * 1e3, "ratio": times[peer] / times["hac"],
+            "goal": goal}
 
 
 def measure(quick):
@@ -77,8 +71,8 @@ def measure(quick):
                          lambda: frame.group_by("k").agg(pl.col("v").sum().alias("s"), pl.len().alias("n")).sort("k")),
                         lambda a, b: a["k"].equals(b["k"]) and np.allclose(a["s"], b["s"]) and (a["n"] == b["n"]).all(), turns))
     tiny = random.integers(0, 2**31, 1000).astype("uint32")
-    (call,), _ = turns_of([lambda: [hac.sort(tiny) for _ in range(200)]], turns)
-    lines.append({"line": "hac.sort of 1,000 uint32", "us": call * 1e3 / 200, "peer": None, "goal": CALL_GOAL})
+    calls = take_turns({"hac": lambda: seconds_of(lambda: [hac.sort(tiny) for _ in range(200)])[0]}, turns)
+    lines.append({"line": "hac.sort of 1,000 uint32", "us": calls["hac"] * 1e6 / 200, "peer": None, "goal": CALL_GOAL})
     print(json.dumps(lines))
 
 
