@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/byte_order_mark.h"
 #include "base/cleanup.h"
 #include "base/io.h"
 
@@ -17,7 +18,7 @@ static size_t skip_string(const uint8_t *data, size_t at, size_t bytes)
 
 bool hac_json_is_document(const uint8_t *data, size_t bytes)
 {
-    size_t at = bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    size_t at = hac_byte_order_mark(data, bytes);
     long depth = 0;
     while (at < bytes && strchr(" \t\r\n", data[at]) != NULL && data[at] != '\0')
         at++;

@@ -11,6 +11,7 @@
 
 #include <hac/files.h>
 
+#include "base/byte_order_mark.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -18,7 +19,7 @@
 #include "first_bytes.h"
 #include "input/csv_front.h"
 
-enum { LOOK_BYTES = 1 << 16, LINES = 3 /* of a stream */, MARK_BYTES = 3 };
+enum { LOOK_BYTES = 1 << 16, LINES = 3 /* of a stream */ };
 
 /* The whole records at the beginning. */
 typedef struct text_head {
@@ -37,11 +38,6 @@ typedef struct trial {
 
 /* ---- the first bytes ---- */
 
-static size_t skip_mark(const uint8_t *data, size_t bytes)
-{
-    return bytes >= MARK_BYTES && memcmp(data, "\xef\xbb\xbf", MARK_BYTES) == 0 ? MARK_BYTES : 0;
-}
-
 /* Whether there are so many whole lines, with or without those that may be comments. */
 static bool count_lines(const hac_first_bytes *first, unsigned wanted, bool comments)
 {
@@ -55,7 +51,7 @@ static bool count_lines(const hac_first_bytes *first, unsigned wanted, bool comm
     if (hac_first_bytes_unpack(&unpacked, &none) != HAC_OK)
         return true;
     unsigned lines = 0;
-    for (size_t at = skip_mark(data, unpacked.bytes); at < unpacked.bytes;) {
+    for (size_t at = hac_byte_order_mark(data, unpacked.bytes); at < unpacked.bytes;) {
         const uint8_t *end = memchr(data + at, '\n', unpacked.bytes - at);
         if (end == NULL)
             return false;
@@ -141,8 +137,8 @@ static size_t count_in(const uint8_t *line, const uint8_t *end, char byte)
  * as many fields as the line behind them. */
 static bool begins_with_comments(const text_head *head, const hac_input_options *options)
 {
-    const uint8_t *first = head->data + skip_mark(head->data, head->bytes), *end = head->data + head->bytes,
-                  *line = first, *line_end = NULL;
+    const uint8_t *first = head->data + hac_byte_order_mark(head->data, head->bytes),
+                  *end = head->data + head->bytes, *line = first, *line_end = NULL;
     while (line < end && *line == '#' && (line_end = memchr(line, '\n', (size_t)(end - line))) != NULL)
         line = line_end + 1;
     if (line == first || line >= end || *line == '#')

@@ -278,7 +278,7 @@ static void line_byte(hac_csv_front *f, uint8_t byte)
         put(f, byte);
 }
 
-/* A byte of what may be a byte order mark. Returns true if the byte is none. */
+/* Takes a byte that may belong to a byte order mark. True: it does not, and the text begins with it. */
 static bool mark_byte(hac_csv_front *f, uint8_t byte)
 {
     static const uint8_t mark[] = {0xef, 0xbb, 0xbf};

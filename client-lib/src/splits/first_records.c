@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "base/split_layout.h"
 #include "base/text.h"
@@ -18,7 +19,6 @@ enum {
     FIRST_BYTES = 1 << 16,
     INFER_BYTES = 1 << 20, /* types are inferred from at most this many bytes, fewer if the input pauses */
     PAUSE_MS = 10,
-    MARK_BYTES = 3,
     FOUND_RECORDS = 3, /* a delimiter or a header that is to be found needs as many, or the input's end */
 };
 
@@ -152,7 +152,7 @@ static hac_status check_header(const first_records *r, hac_error *err)
 
 static bool is_mark_alone(const first_records *r)
 {
-    return r->bytes == MARK_BYTES && memcmp(r->data, "\xef\xbb\xbf", MARK_BYTES) == 0;
+    return r->bytes > 0 && hac_byte_order_mark(r->data, r->bytes) == r->bytes;
 }
 
 /* Reads the needed bytes of the first input that is not empty. HAC_NOT_FOUND: all inputs are empty. */

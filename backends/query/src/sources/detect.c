@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/byte_order_mark.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/query_layout.h"
@@ -17,7 +18,7 @@
 /* The delimiters that are tried, in the order in which they are preferred. */
 static const char candidates[] = {',', ';', '\t', '|', ' '};
 enum { N_CANDIDATES = sizeof candidates, COMMA = 0, SPACE = N_CANDIDATES - 1 };
-enum { SPACE_RECORDS = 3, YEAR_FIRST = 1800, YEAR_LAST = 2200, MARK_BYTES = 3 };
+enum { SPACE_RECORDS = 3, YEAR_FIRST = 1800, YEAR_LAST = 2200 };
 
 /* What a value looks like. */
 enum { EMPTY = 0, NUMBER = 1, BOOL = 2, TIME = 4, TEXT = 8 };
@@ -289,7 +290,7 @@ hac_status hac_detect_options(unsigned what, const hac_source_place *place, hac_
         return hac_fail_no_memory(err);
     if (hac_place_read(place, 0, (uint8_t *)data, bytes, NULL) != HAC_OK)
         return HAC_OK;
-    size_t mark = bytes >= MARK_BYTES && memcmp(data, "\xef\xbb\xbf", MARK_BYTES) == 0 ? MARK_BYTES : 0;
+    size_t mark = hac_byte_order_mark(data, bytes);
     text_sample s = {.data = data + mark,
                      .bytes = bytes - mark,
                      .quotes = hac_format_has_quotes(options->format),

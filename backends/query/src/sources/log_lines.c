@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/byte_order_mark.h"
 #include "base/value_text.h"
 #include "log_text.h"
 #include "source_parts.h"
@@ -267,11 +268,9 @@ static bool take_data(log_line *l)
 static void take_message(log_line *l)
 {
     size_t bytes = (size_t)(l->text.end - l->text.at);
-    if (bytes >= 3 && memcmp(l->text.at, "\xef\xbb\xbf", 3) == 0) {
-        l->text.at += 3;
-        bytes -= 3;
-    }
-    l->fields[SYS_MESSAGE] = (log_field){l->text.at, bytes, false};
+    size_t mark = hac_byte_order_mark(l->text.at, bytes);
+    l->text.at += mark;
+    l->fields[SYS_MESSAGE] = (log_field){l->text.at, bytes - mark, false};
 }
 
 /* A time as RFC 3339 has it goes as it is. */
