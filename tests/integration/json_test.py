@@ -230,6 +230,49 @@ class MixedMembers(SharedMachineTest):
     def test_members_with_a_dot(self):
         self.check([{"a": 1, "a.b": 2}, {"a": 3, "a.b": 4}], ["a", "a.b"], [["1", "2"], ["3", "4"]])
 
+    def test_names_that_are_also_paths(self):
+        """{"a.b":1} and {"a":{"b":2}} are one column only if a schema says so."""
+        for head in (1, 70000):
+            for first, other, here in (('{"a.b":1}', '{"a":{"b":2}}', "a member of an object here"), ('{"a":{"b":2}}', '{"a.b":1}', "a name with a dot here"),
+                                       ('{"a.b":null,"c":1}', '{"a":{"b":2}}', ""), ('{"a":{"b":null}}', '{"a.b":1}', "")):
+                Path(self.m.path("t.jsonl")).write_text((first + "\n") * head + other + "\n")
+                for command in ("query", "splice"):
+                    words = (command, "t.jsonl", "--select", 'count("a.b") as n')
+                    if here:
+                        self.m.bad(1, *words, says=f"line {head + 1}: byte {len(other.rstrip('}'))} of the line: 'a.b' is {here}")
+                    right = b"n\n%d\n" % (1 + (0 if "null" in first else head))
+                    self.assertEqual(self.m.good("-q", *words, "--schema", '"a.b":i64'), right, (first, command))
+                    if head == 1 and not here:
+                        self.assertEqual(self.m.good("-q", *words), right)
+        for i, text in enumerate(('{"a.b":1}\n', '{"a":{"b":2}}\n')):
+            Path(self.m.path(f"t{i}.jsonl")).write_text(text)
+        self.m.bad(1, "query", "t0.jsonl", "t1.jsonl", says="a member of an object")
+        self.assertEqual(self.m.good("query", "t0.jsonl", "t1.jsonl", "--schema", '"a.b":i64'), b"a.b\n1\n2\n")
+
+    def test_fields_that_appear_late(self):
+        """`*` takes all fields: one that the first records do not have is no loss without a word."""
+        head = '{"a":1,"o":{"x":1}}\n' * 70000
+        for late, name, kind in (('{"late":"x"}', "late", "string"), ('{"late":-7}', "late", "i64"), ('{"late":1.5}', "late", "f64"), ('{"late":true}', "late", "bool"),
+                                 ('{"o":{"y":[1]}}', "o.y", "string"), ('{"o":{"y":{"z":2}}}', "o.y", "string"), ('{"o":5}', "o", "string"), ('{"l\\u0061te":0}', "late", "i64")):
+            text = head + late + "\n"
+            Path(self.m.path("t.jsonl")).write_text(text)
+            Path(self.m.path("t.jsonl.gz")).write_bytes(gzip.compress(text.encode(), 1))
+            take = f"--schema '\"{name}\":{kind}'"
+            for words, data in ((["query", "t.jsonl"], None), (["splice", "t.jsonl.gz", "--select", "*"], None), (["parquet", "convert", "t.jsonl", "o.parquet"], None),
+                                (["query", "SELECT * FROM 't.jsonl' WHERE a IS NULL"], None), (["splice", "-", "--parse", "jsonl", "--select", "*"], text.encode()), (["summarize", "t.jsonl"], None)):
+                got = self.m.run("-q", *words, *([] if "convert" in words else ["-o", "out"]), data=data)
+                self.assertEqual((got.code, got.out, got.err.count("\n")), (1, b"", 1), got)
+                self.assertIn("line 70001", got.err)
+                self.assertIn("none of the first records", got.err)
+                self.assertIn(take, got.err)
+            for words in (["--schema", f'"{name}":{kind}'], ["--on-error", "skip"], ["--select", "a"], ["--select", "* exclude (a)"]):
+                self.assertEqual(len(self.m.good("-q", "query", "t.jsonl", *words).splitlines()), 70002, words)
+        for late in ('{"late":null}', '{"late":{}}', '{"o":{"late":null}}', '{"o":null}'):
+            Path(self.m.path("t.jsonl")).write_text(head + late + "\n")
+            self.assertEqual(len(self.m.good("-q", "query", "t.jsonl").splitlines()), 70002)
+        Path(self.m.path("t.log")).write_text("a=1 b=2\n" * 70000 + "a=2 late=\na=3 late=7\n")
+        self.m.bad(1, "query", "t.log", "--parse", "logfmt", says="line 70002: byte 11 of the line: none of the first records, from which the columns are inferred, has a field \"late\"")
+
     def test_member_of_mixed(self):
         """The message says what to type, and that works."""
         Path(self.m.path("t.jsonl")).write_text('{"r":{"ip":"x","o":{"n":1}}}\n{"r":"y"}\n')

@@ -95,9 +95,10 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                            .path_columns = table ? NULL : options->path_columns,
                            .keeps_fields = options->sort_rows != 0,
                            .output = (hac_result_format)options->result_format};
-    text.source =
-        (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
-                             .inferred = columns->inferred};
+    text.source = (hac_source_options){
+        .format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
+        .inferred = columns->inferred,
+        .all_names = columns->inferred && columns->unseen == 0 && hac_formats[options->input_format].by_name};
     if (!table)
         text.source.options = columns->detected ? columns->input_options : options->input_options;
     hac_input_options_plain(&text.source.options);
@@ -551,6 +552,9 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
         status = check_refused(query, columns, err);
     if (status != HAC_OK)
         return status;
+    if (options->summary == HAC_SUMMARY_VALUES) /* its text names all columns, and means `*` */
+        query->source.all_names =
+            text.source.all_names && hac_query_columns_in_file(query) == query->schema_columns;
     const hac_schema *told = options->summary != HAC_SUMMARY_NONE ? &all : &query->outputs;
     size_t n_told = options->summary != HAC_SUMMARY_NONE ? all.n_fields : query->n_visible;
     if (filters_lines(query))

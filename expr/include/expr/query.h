@@ -28,6 +28,9 @@ typedef struct hac_source_options {
     hac_input_format format;
     bool inferred; /* the types of the columns were inferred from the first records; errors mention this */
     hac_input_options options;
+    /* The columns are all that the first records of all inputs have, and the query takes all of them with
+     * `*`: a record with a value of another name is an error. */
+    bool all_names;
 } hac_source_options;
 
 /* For HAC_RESULT_PARQUET. 0 is the default of each. */

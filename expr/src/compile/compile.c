@@ -333,6 +333,7 @@ static bool is_unreadable(const hac_compiler *c, const hac_item *item)
 static hac_status add_star(hac_compiler *c, const hac_item *star)
 {
     hac_status status = hac_compile_check_star(c, star);
+    c->takes_all |= c->scope == NULL;
     if (status == HAC_OK && c->scope == NULL)
         status = add_fields(c, star);
     for (size_t i = 0; i < c->n_scope && status == HAC_OK; i++) {
@@ -776,6 +777,8 @@ static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *
     if (status == HAC_OK)
         status = hac_compile_query(c, query);
     query->left_out = c->left_out;
+    query->source.all_names = c->text->source.all_names && c->takes_all &&
+                              hac_query_columns_in_file(query) == query->schema_columns;
     if (status == HAC_OK && hac_query_verify(query, c->err) != HAC_OK)
         status = hac_error_prefix(c->err, "a compiled query is not valid; this is a bug");
     return status;

@@ -43,6 +43,7 @@ typedef struct hac_compiler {
     hac_item limit_bys[HAC_QUERY_KEYS_MAX];
     size_t n_keys, n_selects, n_orders, n_limit_bys;
     bool aggregated;
+    bool takes_all; /* `*` or columns(*) */
 
     hac_output_column outputs[HAC_PROGRAM_OUTPUTS_MAX]; /* the visible ones first */
     size_t n_outputs, n_visible, n_key_outputs; /* n_key_outputs: in front, of keys that nobody named */

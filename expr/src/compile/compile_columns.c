@@ -126,6 +126,7 @@ static hac_status add_all_matching(hac_compiler *c, const hac_item *item, const 
     if (columns->name != NULL &&
         (regexp = hac_regexp_new(columns->name, columns->n_name, 0, problem)) == NULL)
         return hac_expr_fail(columns->source, columns->at, c->err, "the regular expression: %s", problem);
+    c->takes_all |= columns->name == NULL && c->scope == NULL;
     size_t before = *n, n_columns = c->scope != NULL ? c->n_scope : c->schema.n_fields;
     hac_status status = HAC_OK;
     for (size_t i = 0; i < n_columns && status == HAC_OK; i++) {

@@ -38,6 +38,7 @@ static hac_status add_all(hac_compiler *c, const hac_item *star)
 {
     c->checker.outputs = NULL;
     c->checker.n_outputs = 0;
+    c->takes_all = true;
     hac_status status = hac_compile_check_star(c, star);
     for (size_t i = 0; i < c->schema.n_fields && status == HAC_OK; i++) {
         const hac_field *field = &c->schema.fields[i];

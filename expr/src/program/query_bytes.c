@@ -28,8 +28,8 @@
 #define VERSION 8
 #define PARTS   9 /* the version of queries that read parts of lists */
 
-enum { FIELD_INFERRED = 1, FIELD_IN_PATH = 2, ALL_FIELD_FLAGS = 3 };
-enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_FLAGS = 15 };
+enum { FIELD_INFERRED = 1, FIELD_IN_PATH = 2, FIELD_MEMBER = 4, ALL_FIELD_FLAGS = 7 };
+enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_NAMES = 16, ALL_FLAGS = 31 };
 
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 
@@ -87,7 +87,8 @@ static void put_options(hac_text *text, const hac_input_options *options)
 static void put_source(const hac_query *query, hac_text *text)
 {
     unsigned flags = (query->aggregates ? AGGREGATES : 0) | (query->filter != NULL ? FILTER : 0) |
-                     (query->finals != NULL ? FINALS : 0) | (query->source.inferred ? INFERRED : 0);
+                     (query->finals != NULL ? FINALS : 0) | (query->source.inferred ? INFERRED : 0) |
+                     (query->source.all_names ? ALL_NAMES : 0);
     put(text, query->source.format, 1);
     put(text, flags, 1);
     put_options(text, &query->source.options);
@@ -122,7 +123,8 @@ static void put_columns(const hac_query *query, hac_text *text)
         put_type(text, query->columns.fields[i].type);
         put(text,
             (query->columns.fields[i].inferred ? FIELD_INFERRED : 0u) |
-                (query->columns.fields[i].in_path ? FIELD_IN_PATH : 0u),
+                (query->columns.fields[i].in_path ? FIELD_IN_PATH : 0u) |
+                (query->columns.fields[i].member ? FIELD_MEMBER : 0u),
             1);
         if (parts) {
             put(text, query->columns.fields[i].part, 1);
@@ -289,6 +291,7 @@ static bool take_source(query_reader *r, hac_query *query, unsigned *ret_flags)
     query->source.format = (hac_input_format)take(r, 1);
     unsigned flags = (unsigned)take(r, 1);
     query->source.inferred = (flags & INFERRED) != 0;
+    query->source.all_names = (flags & ALL_NAMES) != 0;
     query->aggregates = (flags & AGGREGATES) != 0;
     take_options(r, &query->source);
     query->output = (hac_result_format)take(r, 1);
@@ -334,6 +337,7 @@ static bool take_columns(query_reader *r, hac_query *query)
         r->broken |= flags > ALL_FIELD_FLAGS;
         query->columns.fields[i].inferred = (flags & FIELD_INFERRED) != 0;
         query->columns.fields[i].in_path = (flags & FIELD_IN_PATH) != 0;
+        query->columns.fields[i].member = (flags & FIELD_MEMBER) != 0;
         if (r->parts) {
             query->columns.fields[i].part = (uint8_t)take(r, 1);
             take_name(r, query->columns.fields[i].argument, HAC_LIST_ARGUMENT_MAX);

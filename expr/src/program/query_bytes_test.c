@@ -48,11 +48,14 @@ static void test_round_trip(void **state)
         hac_error err = HAC_ERROR_NONE;
         query->limit = 1234567890123 + i;
         query->output = HAC_RESULT_JSON;
-        query->source = (hac_source_options){
-            HAC_INPUT_CSV, i % 3 == 0, {.delimiter = ';', .skip_errors = i % 2 == 0, .null_text = "NULL"}};
+        query->source =
+            (hac_source_options){HAC_INPUT_CSV,
+                                 i % 3 == 0,
+                                 {.delimiter = ';', .skip_errors = i % 2 == 0, .null_text = "NULL"},
+                                 i % 5 == 0};
         query->parquet = (hac_parquet_settings){1, 1 << 20, i, 1 << 21};
         for (size_t k = 0; k < query->columns.n_fields; k++)
-            query->columns.fields[k].inferred = k % 2 != 0;
+            query->columns.fields[k].inferred = k % 2 != 0, query->columns.fields[k].member = k % 3 == 1;
         write(query, &bytes);
         if (hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, &err) != HAC_OK)
             fail_msg("%zu: %s", i, err.message);
@@ -67,9 +70,11 @@ static void test_round_trip(void **state)
         assert_true(again->parquet.group_rows == i && again->parquet.block_bytes == 1 << 21);
         assert_true(!again->source.options.no_header && again->source.options.skip_errors == (i % 2 == 0));
         assert_int_equal(again->source.inferred, i % 3 == 0);
+        assert_int_equal(again->source.all_names, i % 5 == 0);
         assert_int_equal(again->columns.n_fields, query->columns.n_fields);
         for (size_t k = 0; k < query->columns.n_fields; k++)
-            assert_int_equal(again->columns.fields[k].inferred, k % 2);
+            assert_int_equal(again->columns.fields[k].inferred + 2 * again->columns.fields[k].member,
+                             k % 2 + (k % 3 == 1 ? 2 : 0));
         assert_int_equal(again->schema_columns, query->schema_columns);
         assert_memory_equal(again->positions, query->positions,
                             query->columns.n_fields * sizeof *query->positions);

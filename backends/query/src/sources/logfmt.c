@@ -73,6 +73,21 @@ static void set(hac_source_column *column, const logfmt_pair *p, const uint8_t *
     column->states[row] = HAC_ROW_OK;
 }
 
+/* Fails for a value that no column takes, where the query has to take all of them. */
+static void check_unknown(const hac_source *source, hac_log_text *l, const logfmt_pair *p,
+                          char ret[HAC_UNKNOWN_NAME_MAX])
+{
+    char name[HAC_FIELD_NAME_MAX];
+    if (p->value_bytes == 0 || p->key_bytes >= sizeof name || !hac_source_takes_all(source))
+        return;
+    memcpy(name, p->key, p->key_bytes);
+    name[p->key_bytes] = '\0';
+    if (hac_schema_find(&source->query->columns, name, p->key_bytes) >= 0) /* of a column in paths */
+        return;
+    hac_source_unknown_name(name, "string", ret);
+    (void)hac_log_problem(l, ret);
+}
+
 static hac_status next_logfmt(hac_source *source, hac_error *err)
 {
     hac_records_view view;
@@ -87,11 +102,14 @@ static hac_status next_logfmt(hac_source *source, hac_error *err)
         uint8_t *begin = l.at;
         logfmt_pair p;
         size_t pairs = 0;
+        char unknown[HAC_UNKNOWN_NAME_MAX];
         clear_row(source, source->rows);
-        for (; next_pair(&l, &p); pairs++) {
+        for (; l.problem == NULL && next_pair(&l, &p); pairs++) {
             hac_source_column *column = find(source, &p);
             if (column != NULL)
                 set(column, &p, view.data, source->rows);
+            else
+                check_unknown(source, &l, &p, unknown);
         }
         uint64_t position = view.base + (uint64_t)(begin - view.data);
         if (l.problem != NULL && !hac_source_bad_record(source, position, NULL, "byte %zu of the line: %s",

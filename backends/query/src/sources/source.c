@@ -71,6 +71,7 @@ static hac_status make_columns(hac_source *source, hac_error *err)
         source->columns[i] = (hac_source_column){.type = field->type,
                                                  .repr = hac_repr_of(field->type),
                                                  .inferred = field->inferred,
+                                                 .member = field->member,
                                                  .part = field->part,
                                                  .argument = field->argument,
                                                  .forms = &query->source.options,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source_parts.h"
 
+#include "base/cleanup.h"
 #include "base/format.h"
+#include "base/text.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +47,24 @@ bool hac_source_bad_record(hac_source *source, uint64_t position, const char *co
     fail_later(source, position, column, fmt, args);
     va_end(args);
     return false;
+}
+
+bool hac_source_takes_all(const hac_source *source)
+{
+    const hac_source_options *options = &source->query->source;
+    return options->all_names && !options->options.skip_errors;
+}
+
+void hac_source_unknown_name(const char *name, const char *type, char ret[HAC_UNKNOWN_NAME_MAX])
+{
+    char line[HAC_FIELD_NAME_MAX];
+    hac_cleanup(hac_text_clear) hac_text quoted = HAC_TEXT_NONE;
+    hac_utf8_copy_line(line, sizeof line, name);
+    hac_text_add_name(&quoted, line);
+    snprintf(ret, HAC_UNKNOWN_NAME_MAX,
+             "none of the first records, from which the columns are inferred, has a field %.*s; take it with "
+             "--schema '%.*s:%s', or say with --select which columns are wanted",
+             (int)quoted.bytes, quoted.data, (int)quoted.bytes, quoted.data, type);
 }
 
 void hac_source_bad_value(hac_source *source, size_t row, const hac_source_column *column, const char *fmt,

@@ -19,6 +19,7 @@ typedef struct hac_source_column {
     uint8_t *states;                /* HAC_BATCH_ROWS */
     hac_string_ref *refs;           /* text formats; for string columns of all formats, the values */
     bool inferred;                  /* hac_field.inferred */
+    bool member;                    /* hac_field.member */
     uint8_t part;                   /* hac_field.part */
     const char *argument;           /* hac_field.argument */
     const hac_input_options *forms; /* text: how numbers and dates are written */
@@ -134,6 +135,12 @@ void hac_source_lost(hac_source *source, uint64_t position, const char *fmt, ...
 /* Names the record at `position` for messages: "line 17". `ret` has room for 32 bytes. */
 void hac_source_name_position(hac_source *source, uint64_t position, char *ret);
 #define HAC_LOST_TEXT "; it cannot be skipped, as nobody can tell where the next record begins"
+
+/* Whether a record may have no values of other names than the columns': the query has to take all. */
+bool hac_source_takes_all(const hac_source *source);
+/* Describes a value of another name that a record has nevertheless. `type`: how --schema could read it. */
+#define HAC_UNKNOWN_NAME_MAX 480
+void hac_source_unknown_name(const char *name, const char *type, char ret[HAC_UNKNOWN_NAME_MAX]);
 
 /* Converts the refs of all columns that are not strings to values. HAC_FAILED: the first one that is not a
  * value; with skip_errors its row is marked as dropped. */
