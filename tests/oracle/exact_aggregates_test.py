@@ -253,7 +253,8 @@ class Exact(SharedMachineTest):
                                  [0, 0, math.fsum(mine), one_argument("var_pop", mine), one_argument("avg", mine)])
 
     def test_special_values(self):
-        for values in (["inf", 1], ["-inf", 1], ["inf", "-inf"], ["nan", 1], ["nan", "inf"], ["inf", "inf"], ["-0.0", "-0.0"],
+        for values in (["inf", 1], ["-inf", 1], ["inf", "-inf"], ["inf", -1e308],
+                       [1e308, "-inf", 1.7e308], [1e308, "nan"], [-1.7e308, "inf", 1.6e308], ["nan", 1], ["nan", "inf"], ["inf", "inf"], ["-0.0", "-0.0"],
                        [1e308, 1e308], [-1e308, -1e308], [1e308, 1e308, -1e308], [5e-324, 5e-324], [], [7], [0.1] * 10,
                        [1.7e308, -1.7e308], [1e16, 1, -1e16], [0.7, 0.7, 0.7], ["nan"], ["inf"]):
             numbers = [float(v) for v in values]

@@ -127,6 +127,13 @@ static int32_t next_unit(int32_t unit, exponents e, int reach)
     return e.low >= next && e.high <= next + reach ? next : hac_exact_unit(e.low, e.high, reach);
 }
 
+/* Lowers a unit so that no infinity or NaN is within its reach: loops over rows look at exponents only. */
+static int32_t below_infinities(int32_t unit, int reach)
+{
+    int32_t max = HAC_EXACT_EXPONENT_MAX - reach;
+    return unit > max && unit != HAC_EXACT_NO_UNIT ? max : unit;
+}
+
 /* Sets the units of arguments that are floats to those of a batch: of all of them, or of those without. */
 static hac_status choose(hac_group_table *t, size_t rows, const hac_accumulator *a,
                          const hac_column *const *columns, bool all, hac_error *err)
@@ -135,7 +142,8 @@ static hac_status choose(hac_group_table *t, size_t rows, const hac_accumulator 
     int reach = hac_exact_reach(terms_of(t, a)->n_terms);
     for (size_t f = 0; f < 2 && columns[f] != NULL; f++)
         if (hac_accumulator_is_float(a, f) && (all || units->of[f] == HAC_EXACT_NO_UNIT))
-            units->of[f] = next_unit(units->of[f], exponents_of(columns[f], rows), reach);
+            units->of[f] =
+                below_infinities(next_unit(units->of[f], exponents_of(columns[f], rows), reach), reach);
     if (all)
         t->exact.misfits = t->exact.since = 0;
     return memcmp(units, &before, sizeof before) == 0 ? HAC_OK : move_windows(t, a, &before, units, err);
@@ -369,10 +377,13 @@ hac_status hac_exact_align(hac_group_table *t, const hac_exact_units *from, uint
     for (size_t i = 0; status == HAC_OK && i < t->layout.n_accumulators; i++) {
         const hac_accumulator *a = &t->layout.accumulators[i];
         hac_exact_units *units = units_of(t, a), before = *units;
+        int reach = hac_exact_reach(terms_of(t, a)->n_terms);
         if (terms_of(t, a)->n_terms == 0)
             continue;
-        for (size_t f = 0; f < 2; f++) /* HAC_EXACT_NO_UNIT is above all */
-            units->of[f] = from[i].of[f] < units->of[f] ? from[i].of[f] : units->of[f];
+        for (size_t f = 0; f < 2; f++) { /* HAC_EXACT_NO_UNIT is above all */
+            int32_t unit = below_infinities(from[i].of[f], reach);
+            units->of[f] = unit < units->of[f] ? unit : units->of[f];
+        }
         if (memcmp(units, &before, sizeof before) != 0)
             status = move_windows(t, a, &before, units, err);
         if (status == HAC_OK)
