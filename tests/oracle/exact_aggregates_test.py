@@ -215,6 +215,29 @@ class Exact(SharedMachineTest):
                         if len(row) > 3 and int(row[0]) % 50 == 0:
                             self.assertEqual(float(row[3]), one_argument("var_pop", values))
 
+    def test_many_groups_of_several_columns(self):
+        """Rows of many groups are kept as they are, in columns of every size, and added later. A group's values cancel."""
+        rng, schema = random.Random(13), "k:i64,a:u8,b:i16,c:i32,x:f64,d:decimal(38,6),n:f64"
+        text, groups = [[column.split(":")[0] for column in schema.replace("38,6", "").split(",")]], collections.defaultdict(list)
+        keys = [rng.randrange(-2**63, 2**63) for _ in range(60000)]
+        for k in keys * 2 + rng.choices(keys, k=40000):
+            x = rng.choice((1e308, 1e-308, 5e-324, rng.random(), -1e16))
+            x = -groups[k][-1][3] if groups[k] and rng.random() < 0.7 else x
+            groups[k].append((rng.randrange(256), rng.randrange(-2**15, 2**15), rng.randrange(-2**31, 2**31), x,
+                              Fraction(rng.randrange(-10**30, 10**30), 10**6), rng.choice((None, math.inf, x))))
+            text.append([str(k), *("" if v is None else cell("d" if isinstance(v, Fraction) else "x", v) for v in groups[k][-1])])
+        name = self.put("several.csv", "".join(",".join(row) + "\n" for row in text))
+        self.m.good("parquet", "convert", name, "several.parquet", "--schema", schema)
+        select = ", ".join(f"sum({c})" for c in "abcxdn")
+        for query in ((name, "--schema", schema), ("several.parquet",)):
+            got = self.rows("mapreduce", *query, "--group-by", "k", "--select", select)
+            self.assertEqual(len(got), len(groups))
+            for k, *sums in got:
+                a, b, c, x, d, n = zip(*groups[int(k)])
+                self.assertEqual([int(v) for v in sums[:3]] + [Fraction(sums[4])], [sum(a), sum(b), sum(c), sum(d)])
+                self.same(sums[3], one_argument("sum", x), k)
+                self.same(sums[5], one_argument("sum", [v for v in n if v is not None]), k)
+
     def test_pairs_of_small_integers(self):
         """Their sums cross the ends of words, up and down; a batch with one larger value is added in another manner."""
         rng, end = random.Random(12), 2**31

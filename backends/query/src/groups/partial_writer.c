@@ -43,6 +43,7 @@ struct hac_partial_writer {
     uint32_t *place;     /* its place */
     uint32_t *order;     /* the row of each place */
     uint32_t *counts;    /* for each partition, and one more */
+    uint8_t *in_order;   /* values of a column, by place */
     uint32_t rows;
     uint8_t *strings;
     uint64_t strings_bytes, strings_capacity;
@@ -116,6 +117,7 @@ void hac_partial_writer_free(hac_partial_writer *w)
     free(w->place);
     free(w->order);
     free(w->counts);
+    free(w->in_order);
     free(w->strings);
     hac_group_table_free(w->table);
     free(w);
@@ -185,13 +187,15 @@ static hac_status make_window(hac_partial_writer *w, hac_error *err)
     w->place = malloc(HAC_PARTIAL_WINDOW * sizeof *w->place);
     w->order = malloc(HAC_PARTIAL_WINDOW * sizeof *w->order);
     w->counts = calloc(w->table->options.partitions + 1, sizeof *w->counts);
+    w->in_order = aligned_alloc(64, HAC_PARTIAL_WINDOW * HAC_STRING_CELL);
     for (size_t c = 0; c < w->n_columns; c++) {
         w->columns[c].values = malloc(HAC_PARTIAL_WINDOW * w->columns[c].stored);
         w->columns[c].states = malloc(HAC_PARTIAL_WINDOW);
         w->columns[c].source = w->columns[c].values;
         made = made && w->columns[c].values != NULL && w->columns[c].states != NULL;
     }
-    if (!made || w->partition == NULL || w->place == NULL || w->order == NULL || w->counts == NULL)
+    if (!made || w->partition == NULL || w->place == NULL || w->order == NULL || w->counts == NULL ||
+        w->in_order == NULL)
         return hac_fail_no_memory(err);
     return HAC_OK;
 }
@@ -219,8 +223,13 @@ static void place_rows(hac_partial_writer *w)
     for (uint32_t i = 0; i < n; i++)                                                                         \
     ((type *)to)[place[i]] = ((const type *)from)[i]
 
-static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *from, void *to)
+/* Writes values in the rows' places. They are put in order in `to`, which stays in the core's cache, and then
+ * copied: each line of the region is new to the cache, and scattered stores would wait for one after the
+ * other. */
+static void scatter(const hac_partial_writer *w, size_t size, const void *from, uint8_t *ret)
 {
+    const uint32_t *place = w->place, n = w->rows;
+    void *to = w->in_order;
     switch (size) {
     case 1:
         SCATTER(uint8_t);
@@ -234,27 +243,28 @@ static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *
     case 8:
         SCATTER(uint64_t);
         break;
-    case 16:
-        SCATTER(hac_i128);
-        break;
     default:
-        for (uint32_t i = 0; i < n; i++)
-            memcpy((uint8_t *)to + place[i] * size, (const uint8_t *)from + i * size, size);
+        SCATTER(hac_i128);
     }
+    memcpy(ret, to, n * size);
 }
 
 /* For a key and an 8-byte value, in one loop: the places need not be stored. */
 static inline __attribute__((always_inline)) void scatter_both(hac_partial_writer *w, size_t key_bytes,
-                                                               uint8_t *restrict keys, uint8_t *restrict sums)
+                                                               uint8_t *ret_keys, uint8_t *ret_sums)
 {
+    uint8_t *restrict keys = w->in_order, *restrict sums = keys + HAC_PARTIAL_WINDOW * key_bytes;
     const uint16_t *restrict partition = w->partition;
     const uint8_t *restrict from_keys = w->columns[0].source, *restrict from_sums = w->columns[1].source;
     uint32_t *restrict counts = w->counts;
-    for (uint32_t i = 0, rows = w->rows; i < rows; i++) {
+    uint64_t rows = w->rows;
+    for (uint32_t i = 0; i < rows; i++) {
         uint64_t place = counts[partition[i]]++;
         memcpy(keys + place * key_bytes, from_keys + i * key_bytes, key_bytes);
         memcpy(sums + place * 8, from_sums + i * UINT64_C(8), 8);
     }
+    memcpy(ret_keys, keys, rows * key_bytes);
+    memcpy(ret_sums, sums, rows * 8);
 }
 
 static void scatter_pair(hac_partial_writer *w, uint8_t *keys, uint8_t *sums)
@@ -270,7 +280,7 @@ static void scatter_pair(hac_partial_writer *w, uint8_t *keys, uint8_t *sums)
 static uint32_t write_strings(hac_partial_writer *w, const partial_column *c, uint8_t *to, uint8_t *bytes,
                               uint32_t at)
 {
-    scatter(w->place, w->rows, HAC_STRING_CELL, c->values, to);
+    scatter(w, HAC_STRING_CELL, c->values, to);
     if (!c->long_strings)
         return at;
     for (uint32_t i = 0; i < w->rows; i++)
@@ -299,9 +309,9 @@ static void write_columns(hac_partial_writer *w, const uint64_t *values, const u
         if (hac_kind_is_text(from->type.kind))
             strings = write_strings(w, from, data + values[c], data + strings_offset, strings);
         else
-            scatter(w->place, w->rows, from->stored, from->source, data + values[c]);
+            scatter(w, from->stored, from->source, data + values[c]);
         if (states[c] != 0)
-            scatter(w->place, w->rows, 1, from->states, data + states[c]);
+            scatter(w, 1, from->states, data + states[c]);
     }
 }
 
