@@ -21,6 +21,7 @@
 #define BATCH_ROWS      1024        /* chunks of tables begin at batches, and so at whole bytes of bitmaps */
 #define REGION_MIN      (64 * KIB)
 #define REGION_SLACK    (4 * KIB) /* a partial's head, and its table of partitions */
+#define GROUPS_EARLY    57344     /* of a partial (hac_partial_stops) */
 #define GROUP_OVERHEAD  16        /* bytes a group beyond its keys and accumulators */
 #define RUN_ENTRY       24        /* bytes of a row in a run */
 #define PARTITION_BYTES (128 * KIB)
@@ -144,7 +145,8 @@ static uint64_t worst_region(const hac_query_spec *spec, uint64_t chunk, uint32_
     return bytes + REGION_SLACK + 16 * (uint64_t)partitions;
 }
 
-/* A first guess: groups are no larger than twice what they were made of. A table's chunk counts its bytes. */
+/* A first guess: rows are no larger than twice what they were made of. A table's chunk counts its bytes. A
+ * partial keeps rows as they are only after its first GROUPS_EARLY groups, which may be larger. */
 uint64_t hac_query_guess_region(const hac_query_spec *spec, const hac_query_sizes *sizes)
 {
     uint64_t bytes = sizes->chunk;
@@ -154,6 +156,8 @@ uint64_t hac_query_guess_region(const hac_query_spec *spec, const hac_query_size
     uint64_t likely = 2 * bytes + REGION_MIN, groups;
     if (hac_query_in_parts(spec))
         likely += rows_of(spec, sizes->chunk) * RUN_ENTRY;
+    if (aggregates(spec) && spec->keys > 0)
+        likely += GROUPS_EARLY * (spec->group_bytes + GROUP_OVERHEAD);
     if (spec->groups > 0 &&
         !__builtin_mul_overflow(spec->groups, spec->group_bytes + GROUP_OVERHEAD, &groups) && groups < worst)
         likely = groups + REGION_MIN;

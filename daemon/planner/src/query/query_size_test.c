@@ -69,11 +69,32 @@ static void test_texts(void **state)
     assert_int_equal(chunk_of(&spec, true, cpu, 2), 10 * MIB);
 }
 
+/* Sums of three columns by 100,000 keys: a chunk's partial took 8727 KiB, though the chunk has 3 MiB. */
+static void test_wide_groups(void **state)
+{
+    (void)state;
+    hac_machine machine = test_pair_beside_gpu();
+    hac_query_sizes sizes;
+    hac_query_spec spec = table_of(10000000);
+    hac_error err = HAC_ERROR_NONE;
+    spec.table = false;
+    spec.format = "parquet";
+    spec.group_rows = 122880;
+    spec.bytes = spec.input_bytes = spec.sources[0] * 13;
+    spec.group_bytes = 88;
+    assert_int_equal(hac_query_size(&spec, &machine, cpu, 2, &sizes, &err), HAC_OK);
+    assert_true(sizes.region >= 8727 * KIB && sizes.region <= 16 * MIB);
+    spec.keys = 0; /* one group */
+    assert_int_equal(hac_query_size(&spec, &machine, cpu, 2, &sizes, &err), HAC_OK);
+    assert_true(sizes.region <= 64 * KIB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_wide_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
