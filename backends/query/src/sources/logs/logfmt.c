@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "log_text.h"
-#include "source_parts.h"
+#include "sources/source_parts.h"
 
 typedef struct logfmt_pair {
     const uint8_t *key;

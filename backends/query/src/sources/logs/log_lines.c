@@ -10,7 +10,7 @@
 #include "base/byte_order_mark.h"
 #include "base/value_text.h"
 #include "log_text.h"
-#include "source_parts.h"
+#include "sources/source_parts.h"
 
 enum { FIELDS_MAX = 14, ROW_TEXT = 64, TIME_MAX = 48, DATE_BYTES = 11 };
 

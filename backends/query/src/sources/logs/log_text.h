@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "records.h"
+#include "sources/records.h"
 
 typedef struct hac_log_text {
     uint8_t *at, *end;
