@@ -51,7 +51,7 @@ static void look_at(const hac_column *output)
     const hac_string_ref *refs = output->values;
     for (size_t row = 0; row < ROWS; row++) {
         unsigned state = output->states == NULL ? HAC_ROW_OK : output->states[row];
-        must(state <= HAC_ROW_FORMAT);
+        must(state <= HAC_ROW_JSON);
         if (!hac_kind_is_text((hac_kind)output->type.kind))
             continue;
         must(state == HAC_ROW_OK || refs[row].length == 0);

@@ -113,7 +113,7 @@ static size_t print_value(hac_value_type type, const hac_column *column, size_t 
 static size_t print_row(hac_value_type type, const hac_column *column, size_t row, char *ret)
 {
     static const char *const states[] = {"",           "-",          "!overflow", "!range",
-                                         "!malformed", "!precision", "!format"};
+                                         "!malformed", "!precision", "!format",   "!json"};
     unsigned state = column->states != NULL ? column->states[row] : HAC_ROW_OK;
     assert_true(state < sizeof states / sizeof *states);
     return state == HAC_ROW_OK ? print_value(type, column, row, ret)

@@ -93,6 +93,18 @@ static bool is_number(hac_value_type type)
     return type.kind == HAC_KIND_I64 || type.kind == HAC_KIND_DECIMAL || type.kind == HAC_KIND_F64;
 }
 
+/* The elements of arrays that are numbers in both files, or of one type, are of a common type; others are
+ * text. */
+static hac_nested widen_elements(hac_nested a, hac_nested b)
+{
+    if (a.kind == HAC_NESTED_NONE || b.kind == HAC_NESTED_NONE)
+        return (hac_nested){0};
+    if (!hac_value_type_equal(a.element, b.element))
+        a.element = (hac_value_type){.kind = is_number(a.element) && is_number(b.element) ? HAC_KIND_F64
+                                                                                          : HAC_KIND_STRING};
+    return a;
+}
+
 static bool is_time(hac_value_type type)
 {
     return type.kind == HAC_KIND_DATE || type.kind == HAC_KIND_TIMESTAMP;
@@ -174,7 +186,7 @@ static void copy_forms(const hac_described_column *from, hac_described_column *r
     ret->flags |= from->flags & HAC_FORM_ALL * HAC_DESCRIBED_FORMS;
 }
 
-static void widen(hac_described_column *c, const hac_described_column *other, bool text)
+static void widen_type(hac_described_column *c, const hac_described_column *other, bool text)
 {
     hac_value_type common;
     bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
@@ -200,6 +212,16 @@ static void widen(hac_described_column *c, const hac_described_column *other, bo
         widen_nested(c, other);
     }
     c->flags &= (uint8_t)~HAC_DESCRIBED_ONLY_NULLS;
+}
+
+static void widen(hac_described_column *c, const hac_described_column *other, bool text)
+{
+    const bool nulls = (c->flags & HAC_DESCRIBED_ONLY_NULLS) != 0,
+               other_nulls = (other->flags & HAC_DESCRIBED_ONLY_NULLS) != 0;
+    const hac_nested own = hac_described_elements(c), others = hac_described_elements(other);
+    widen_type(c, other, text);
+    if (text)
+        hac_described_elements_put(nulls ? others : other_nulls ? own : widen_elements(own, others), c);
 }
 
 static int by_name(const void *a, const void *b)

@@ -151,6 +151,8 @@ static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, ha
         schema.fields[i].type = (hac_value_type){c->kind, c->precision, c->scale};
         schema.fields[i].mixed = (c->flags & HAC_DESCRIBED_MIXED) != 0;
         schema.fields[i].nested = hac_described_nested(c);
+        if (schema.fields[i].nested.kind == HAC_NESTED_NONE)
+            schema.fields[i].nested = hac_described_elements(c);
         schema.fields[i].member = (hac_described_text(c) & HAC_DESCRIBED_MEMBER) != 0;
         schema.fields[i].arrays = (hac_described_text(c) & HAC_DESCRIBED_ARRAYS) != 0;
         schema.fields[i].forms = c->flags / HAC_DESCRIBED_FORMS;

@@ -35,7 +35,8 @@ typedef enum hac_row_state {
     HAC_ROW_RANGE = 3,     /* a cast of a value that is out of the type's range */
     HAC_ROW_MALFORMED = 4, /* a cast of text that is not a value of the type */
     HAC_ROW_PRECISION = 5, /* a stored time that is no whole number of microseconds */
-    HAC_ROW_FORMAT = 6     /* strptime of text that is not of the format */
+    HAC_ROW_FORMAT = 6,    /* strptime of text that is not of the format */
+    HAC_ROW_JSON = 7       /* text that is not JSON */
 } hac_row_state;
 
 /* For messages: "the result overflows", "the value does not fit the type" … */

@@ -66,8 +66,11 @@ enum {
     HAC_DESCRIBED_WIDE = 8,
     HAC_DESCRIBED_POINT = 16,
     HAC_DESCRIBED_INFINITE = 32,
-    HAC_DESCRIBED_COMMA = 64
+    HAC_DESCRIBED_COMMA = 64,
+    HAC_DESCRIBED_ELEMENTS = 128 /* the type of the arrays' elements is in the bytes before */
 };
+
+enum { HAC_DESCRIBED_ELEMENTS_BYTES = 5 /* that of the facts and that of the separators among them */ };
 
 /* Whether the name leaves the last `bytes` bytes free. */
 static inline bool hac_described_fits(const hac_described_column *c, size_t bytes)
@@ -101,6 +104,31 @@ static inline void hac_described_separators_put(unsigned separators, hac_describ
 {
     if (hac_described_fits(ret, 2))
         ret->name[sizeof ret->name - 2] = (char)separators;
+}
+
+/* The lists of a column of arrays; `put` comes after the facts. */
+static inline hac_nested hac_described_elements(const hac_described_column *c)
+{
+    const uint8_t *at = (const uint8_t *)c->name + sizeof c->name - HAC_DESCRIBED_ELEMENTS_BYTES;
+    const hac_nested ret = {.kind = HAC_NESTED_LIST, .element = {at[0], at[1], at[2]}};
+    bool there = hac_described_fits(c, HAC_DESCRIBED_ELEMENTS_BYTES) &&
+                 (hac_described_text(c) & HAC_DESCRIBED_ELEMENTS) != 0 && c->kind == HAC_KIND_STRING;
+    return there && hac_value_type_valid(ret.element) ? ret : (hac_nested){0};
+}
+
+static inline void hac_described_elements_put(hac_nested nested, hac_described_column *ret)
+{
+    char *at = ret->name + sizeof ret->name - HAC_DESCRIBED_ELEMENTS_BYTES;
+    unsigned facts = hac_described_text(ret) & ~(unsigned)HAC_DESCRIBED_ELEMENTS;
+    if (!hac_described_fits(ret, HAC_DESCRIBED_ELEMENTS_BYTES))
+        return;
+    bool list = nested.kind == HAC_NESTED_LIST;
+    hac_described_text_put(facts | (list ? HAC_DESCRIBED_ELEMENTS : 0), ret);
+    if (list)
+        memcpy(at,
+               (const char[]){(char)nested.element.kind, (char)nested.element.precision,
+                              (char)nested.element.scale},
+               3);
 }
 
 /* hac_field.odd stands behind the name, where that leaves space for it in front of the last two bytes. */

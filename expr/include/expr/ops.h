@@ -208,7 +208,18 @@
     X(F64_TO_STRING,     STRING, F64,    NONE,   NONE,   NONE,     HOST)                                     \
     X(DATE_TO_STRING,    STRING, I64,    NONE,   NONE,   NONE,     FAILS | HOST) /* years 1 … 9999 */        \
     X(TIMESTAMP_TO_STRING, STRING, I64,  NONE,   NONE,   NONE,     FAILS | HOST)                             \
-    X(DECIMAL_TO_STRING, STRING, I128,   NONE,   NONE,   DIGITS,   HOST)
+    X(DECIMAL_TO_STRING, STRING, I128,   NONE,   NONE,   DIGITS,   HOST)                                         \
+    /* of text that is JSON (base/json_value.h), else HAC_ROW_JSON; b is a path, or an element's number from \
+     * 1 on. What is not there is null. STRING and ELEMENT give a string's characters, and null for null */  \
+    X(JSON_EXTRACT,      STRING, STRING, STRING, NONE,   NONE,     FAILS | HOST)                             \
+    X(JSON_STRING,       STRING, STRING, STRING, NONE,   NONE,     FAILS | HOST)                             \
+    X(JSON_ELEMENT,      STRING, STRING, I64,    NONE,   NONE,     FAILS | HOST)                             \
+    X(JSON_SLICE,        STRING, STRING, I64,    I64,    NONE,     FAILS | HOST) /* from b to c */           \
+    X(JSON_TYPE,         STRING, STRING, STRING, NONE,   NONE,     FAILS | HOST)                             \
+    X(JSON_KEYS,         STRING, STRING, STRING, NONE,   NONE,     FAILS | HOST)                             \
+    X(JSON_LENGTH,       I64,    STRING, STRING, NONE,   NONE,     FAILS | HOST) /* no array: 0 */           \
+    X(JSON_CONTAINS,     BOOL,   STRING, STRING, NONE,   NONE,     FAILS | HOST) /* b is an element's text */ \
+    X(JSON_VALID,        BOOL,   STRING, NONE,   NONE,   NONE,     HOST)
 /* clang-format on */
 
 typedef enum hac_op {

@@ -731,6 +731,7 @@ static hac_status analyse(hac_compiler *c)
     c->checker = (hac_checker){.parser = &c->parser,
                                .schema = &c->schema,
                                .parts = &c->parts,
+                               .unnests = hac_query_unnests(c->text->source.format),
                                .json = c->text->source.format == HAC_INPUT_JSONL};
     hac_status status = hac_compile_with(c);
     if (status == HAC_OK)

@@ -58,7 +58,7 @@ static size_t number_columns(hac_compiler *c, int *ret)
     return n;
 }
 
-/* The position of the field of which `value` is the value. */
+/* The position of the field that `value` reads, too. */
 static uint16_t position_of(const hac_compiler *c, const hac_field *value)
 {
     size_t at = 0;
@@ -71,14 +71,15 @@ static uint16_t position_of(const hac_compiler *c, const hac_field *value)
 static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *query)
 {
     const hac_input_format format = c->text->source.format;
-    bool fixed = format == HAC_INPUT_FIXED, parts = format == HAC_INPUT_PARQUET && c->parts.n_fields > 0;
+    bool fixed = format == HAC_INPUT_FIXED, parquet = format == HAC_INPUT_PARQUET,
+         parts = parquet && c->parts.n_fields > 0;
     size_t at = 0;
     if (c->text->source.format == HAC_INPUT_LENGTHS &&
         (query->widths = calloc(c->schema.n_fields + 1, 1)) == NULL)
         return hac_fail_no_memory(c->err);
     for (size_t i = 0; i < count_columns(c); i++) {
         const hac_field *field = column_at(c, i);
-        if (field->part == HAC_LIST_VALUE) {
+        if (field->part == HAC_LIST_VALUE || (field->part == HAC_LIST_UNNEST && !parquet)) {
             if (inputs[i] >= 0)
                 query->positions[inputs[i]] = position_of(c, field);
             continue;

@@ -7,6 +7,7 @@
 
 #include "aggregate_calls.h"
 #include "base/cleanup.h"
+#include "base/json_value.h"
 #include "base/suggest.h"
 #include "column_hint.h"
 #include "expr/described_nested.h"
@@ -199,6 +200,7 @@ static bool type_fits(char letter, const hac_node *arg)
     case 'f':
     case 'r':
     case 'o':
+    case 'j':
     case 'z':
         return literal && type.kind == HAC_KIND_STRING;
     case 'k':
@@ -597,6 +599,12 @@ static bool check_regexp(hac_checker *c, const hac_node *node)
     return valid;
 }
 
+static bool check_path(hac_checker *c, const hac_node *path)
+{
+    const char *problem = hac_json_path_problem((const uint8_t *)path->literal.bytes, path->literal.n_bytes);
+    return problem == NULL || fail(c, path, "%s", problem) != NULL;
+}
+
 static bool check_constants(hac_checker *c, const hac_node *node)
 {
     for (size_t i = 0; i < node->n_args; i++) {
@@ -625,6 +633,8 @@ static bool check_constants(hac_checker *c, const hac_node *node)
         if (letter == 'f' && !check_format(c, node, arg))
             return false;
         if (letter == 'z' && !take_zone(c, arg))
+            return false;
+        if (letter == 'j' && !check_path(c, arg))
             return false;
         if (letter == 'p' && i == 2 && node->function->has_pattern &&
             (arg->literal.n_bytes != 1 || (unsigned char)arg->literal.bytes[0] >= 0x80)) {
@@ -715,7 +725,7 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     if (condition == NULL && hac_part_is_named(node->name)) {
         hac_node *part = check_arguments(c, node) ? hac_part_of(c, node) : NULL;
         if (part != NULL || c->parser->status != HAC_OK)
-            return part;
+            return part == NULL || part->kind == HAC_NODE_COLUMN ? part : hac_check(c, part);
     }
     const hac_function *row = hac_function_find(node->name);
     if (row == NULL)

@@ -16,6 +16,7 @@ typedef struct hac_checker {
     /* Parts of lists, to which the checker adds: with room for HAC_COLUMNS_MAX. They are columns behind
      * those of the schema. NULL: parts cannot be read. */
     hac_schema *parts;
+    bool unnests;          /* the source takes lists apart that are text */
     bool json;             /* the source is JSON, whose objects can be read as text */
     const hac_item *scope; /* checked columns that names stand for, in place of the schema's; NULL: none */
     size_t n_scope;

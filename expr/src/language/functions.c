@@ -163,6 +163,16 @@ static const hac_function table[] = {
     {"regexp_replace", "regexp_replace(a, 'pattern', 'by', 'options')", "Srpo", R(STRING), EMIT(regexp, HAC_EMIT_REPLACE), IN(STRING), .text = "g: replaces all matches", .example = "regexp_replace('a-b-c', '-', '', 'g')", .gives = "abc"},
     {"typeof", NULL, "A", R(STRING), EMIT(typeof, 0), IN(STRING), NEVER, .text = "the name of a's type", .example = "typeof(1.5)", .gives = "decimal(2,1)"},
     {"hash", NULL, "A", R(U64), EMIT(hash, 0), IN(STRING), .text = "XXH64 (seed 0) of the value as text; equal values of different types may have different hashes", .example = "hash('abc')", .gives = "4952883123889572249"},
+    /* ---- JSON ---- */
+    {"json_extract", "a -> 'path', json_extract(a, 'path')", "Sj", R(STRING), OP(ON(STRING, JSON_EXTRACT)), IN(JSON), OWN, .text = "the value at the path of JSON, as JSON; null if there is none. Paths are `'$.a.b'`, `'$.\"a b\"'`, `'$.a[0]'` (`[-1]` is the last one), `'/a/b'`, and `'a'`, the name of a member. `a -> 0` is the first element. Text that is not JSON is an error of the row, here and in the next functions", .example = "json_extract('{\"a\": [1, 2]}', '$.a')", .gives = "[1,2]"},
+    {"json_extract_string", "a ->> 'path', json_extract_string(a, 'path')", "Sj", R(STRING), OP(ON(STRING, JSON_STRING)), IN(JSON), OWN, .text = "the same as text: a string without quotes and escapes, and null for null", .example = "'{\"a\": {\"b\": \"x\"}}' ->> '$.a.b'", .gives = "x"},
+    {"json_array_length", "json_array_length(a, 'path')", "Sj", R(I64), OP(ON(STRING, JSON_LENGTH)), IN(JSON), OWN, .text = "the number of elements of the array at the path; 0 of other values. Without a path, of a itself", .example = "json_array_length('{\"a\": [1, 2]}', '$.a')", .gives = "2"},
+    {"json_type", "json_type(a, 'path')", "Sj", R(STRING), OP(ON(STRING, JSON_TYPE)), IN(JSON), OWN, .text = "ARRAY, OBJECT, VARCHAR, BIGINT (below 0), UBIGINT, DOUBLE, BOOLEAN or NULL", .example = "json_type('[1, true]', '$[1]')", .gives = "BOOLEAN"},
+    {"json_keys", "json_keys(a, 'path')", "Sj", R(STRING), OP(ON(STRING, JSON_KEYS)), IN(JSON), OWN, .text = "the names of the members of an object, as an array", .example = "json_keys('{\"b\": 1, \"a\": 2}', '$')", .gives = "[\"b\",\"a\"]"},
+    {"json_valid", NULL, "S", R(BOOL), OP(ON(STRING, JSON_VALID)), IN(JSON), .text = "true if a is JSON", .example = "json_valid('[1, 2')", .gives = "false"},
+    {"json_element", "json_element(a, n)", "Si", R(STRING), OP(ON(STRING, JSON_ELEMENT)), IN(JSON), OWN, .text = "as `->>`, the n-th element of an array: 1 is the first, -1 the last. a[n] stands for it, with the type of the elements where it is known", .example = "json_element('[\"x\", \"y\"]', -1)", .gives = "y"},
+    {"json_slice", "json_slice(a, from, to)", "Sii", R(STRING), OP(ON(STRING, JSON_SLICE)), IN(JSON), OWN, .text = "the array of the elements from number `from` to number `to`; also a[from:to], where each may be missing", .example = "json_slice('[1, 2, 3, 4]', 2, -2)", .gives = "[2,3]"},
+    {"json_has", "json_has(a, b)", "SS", R(BOOL), OP(ON(STRING, JSON_CONTAINS)), IN(JSON), OWN, .text = "true if b is the text of an element of an array, or a number that is equal to one; also list_contains(a, b)", .example = "json_has('[1, 2.0]', '2')", .gives = "true"},
     /* ---- dates ---- */
 #define DATE_PART(name, unit, words, value) \
     {name, NULL, "d", R(I64), UNIT(I64, DATE_PART, unit), IN(DATE), .text = words, .example = name "(date '2020-02-29')", .gives = value}, \
@@ -289,6 +299,8 @@ const char *hac_letter_text(char letter)
         return "constant format";
     case 'r':
         return "constant pattern";
+    case 'j':
+        return "constant path";
     case 'o':
         return "constant options";
     case 'n':

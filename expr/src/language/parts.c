@@ -13,24 +13,32 @@
          hac_expr_fail((node)->source, (node)->at, (checker)->parser->err, __VA_ARGS__),                     \
      (void *)NULL)
 
+/* Elements that follow each other: no part that a source reads. */
+enum { SLICE = HAC_LIST_PART_END };
+
 /* The names that other systems have for a part are names of ours. */
 static const struct {
     const char *name;
-    uint8_t part; /* hac_list_part */
+    uint8_t part; /* hac_list_part or SLICE */
     bool only;    /* no other function has the name */
 } names[] = {
     {"[]", HAC_LIST_ELEMENT, true},
+    {"[:]", SLICE, true},
     {"array_contains", HAC_LIST_CONTAINS, true},
+    {"array_extract", HAC_LIST_ELEMENT, true},
     {"array_has", HAC_LIST_CONTAINS, true},
     {"array_length", HAC_LIST_LENGTH, true},
+    {"array_slice", SLICE, true},
     {"cardinality", HAC_LIST_LENGTH, true},
     {"contains", HAC_LIST_CONTAINS, false},
     {"element_at", HAC_LIST_ELEMENT, true},
     {"len", HAC_LIST_LENGTH, false},
     {"length", HAC_LIST_LENGTH, false},
     {"list_contains", HAC_LIST_CONTAINS, true},
+    {"list_element", HAC_LIST_ELEMENT, true},
     {"list_extract", HAC_LIST_ELEMENT, true},
     {"list_has", HAC_LIST_CONTAINS, true},
+    {"list_slice", SLICE, true},
     {"map_contains", HAC_LIST_CONTAINS, true},
     {"unnest", HAC_LIST_UNNEST, true},
 };
@@ -197,39 +205,124 @@ static hac_value_type type_of(hac_list_part part, hac_nested nested)
     return part == HAC_LIST_CONTAINS ? (hac_value_type){.kind = HAC_KIND_BOOL} : nested.element;
 }
 
+/* ---- lists that are text ---- */
+
 /* Whether the value is text that is an array of JSON: its characters are not what a part of a list means. */
 static bool is_array_text(const hac_node *value, const hac_field *field)
 {
-    return (field != NULL && field->arrays) ||
-           (value != NULL && value->kind == HAC_NODE_CALL && strcmp(value->name, "list") == 0);
+    return (field != NULL && (field->arrays || field->nested.kind == HAC_NESTED_LIST)) ||
+           (value != NULL && value->kind == HAC_NODE_CALL &&
+            (strcmp(value->name, "list") == 0 || strcmp(value->name, "json_slice") == 0 ||
+             strcmp(value->name, "json_keys") == 0));
+}
+
+static hac_node *cast_to(hac_checker *c, hac_node *value, hac_value_type type)
+{
+    hac_node *cast = value != NULL ? hac_call(c->parser, "cast", value->at, value) : NULL;
+    if (cast != NULL) {
+        cast->kind = HAC_NODE_CAST;
+        cast->type = type;
+    }
+    return cast;
+}
+
+static hac_node *whole_path(hac_checker *c, const hac_node *call)
+{
+    hac_node *node = hac_node_new(c->parser, HAC_NODE_LITERAL, call->source, call->at);
+    if (node != NULL) {
+        node->type.kind = HAC_KIND_STRING;
+        node->literal.bytes = "$";
+        node->literal.n_bytes = 1;
+    }
+    return node;
+}
+
+/* The function of JSON that gives the part of text. */
+static hac_node *part_of_text(hac_checker *c, const hac_node *call, unsigned part, hac_value_type element)
+{
+    hac_parser *p = c->parser;
+    hac_node *text = call->args[0], *value = call->n_args > 1 ? call->args[1] : NULL;
+    bool typed = element.kind != HAC_KIND_NONE && element.kind != HAC_KIND_STRING;
+    switch (part) {
+    case HAC_LIST_LENGTH:
+        return hac_call(p, "json_array_length", call->at, text, whole_path(c, call));
+    case HAC_LIST_CONTAINS:
+        return hac_call(p, "json_has", call->at, text,
+                        value->type.kind == HAC_KIND_STRING
+                            ? value
+                            : cast_to(c, value, (hac_value_type){.kind = HAC_KIND_STRING}));
+    case HAC_LIST_ELEMENT: {
+        hac_node *found = hac_call(p, "json_element", call->at, text, value);
+        return typed ? cast_to(c, found, element) : found;
+    }
+    default:
+        return hac_call(p, "json_slice", call->at, text, value, call->args[2]);
+    }
+}
+
+static hac_node *of_text(hac_checker *c, const hac_node *call, unsigned part, const hac_field *field)
+{
+    const hac_node *text = call->args[0];
+    bool nested = field != NULL && field->nested.kind != HAC_NESTED_NONE;
+    hac_value_type element = nested ? field->nested.element : (hac_value_type){.kind = HAC_KIND_STRING};
+    if (text->type.kind != HAC_KIND_STRING || (nested && field->nested.kind == HAC_NESTED_MAP) ||
+        element.kind == HAC_KIND_BYTES)
+        return fail(c, call, "%s takes a list here, or text that is an array of JSON",
+                    call->name[0] == '[' ? "[ ]" : call->name);
+    if (part == HAC_LIST_UNNEST) {
+        if (field == NULL || field->in_path || !c->unnests)
+            return fail(c, call, "unnest takes a column of csv, tsv, JSON lines, logfmt or Parquet");
+        hac_field of = {.type = element, .part = HAC_LIST_UNNEST, .inferred = field->inferred};
+        strcpy(of.name, field->name);
+        return hac_part_column(c, call, &of, part_name(c, call, &of));
+    }
+    const hac_expr_source *before = c->parser->source;
+    c->parser->source = call->source; /* of the nodes that are made */
+    hac_node *made = part_of_text(c, call, part, element);
+    c->parser->source = before;
+    return made;
+}
+
+/* ---- which one ---- */
+
+/* Whether the source's reader takes the part out of its lists; else they are read as text. */
+static bool is_read(const hac_node *call, unsigned part, const hac_field *field)
+{
+    if (field == NULL || field->nested.kind == HAC_NESTED_NONE || field->arrays || part == SLICE)
+        return false;
+    if (call->n_args < 2 || field->nested.kind == HAC_NESTED_MAP)
+        return true;
+    const hac_node *value = call->args[1];
+    return hac_node_is_literal(value) && !value->literal.null &&
+           (part != HAC_LIST_ELEMENT || value->literal.integer >= -HAC_LIST_LAST_MAX);
 }
 
 hac_node *hac_part_of(hac_checker *c, const hac_node *call)
 {
     int name = find_name(call->name);
     const hac_node *column = call->n_args > 0 ? call->args[0] : NULL;
-    hac_list_part part = (hac_list_part)names[name].part;
-    bool takes_two = part == HAC_LIST_CONTAINS || part == HAC_LIST_ELEMENT, subscript = call->name[0] == '[';
+    const unsigned part = names[name].part;
+    const size_t takes = part == SLICE ? 3 : part == HAC_LIST_CONTAINS || part == HAC_LIST_ELEMENT ? 2 : 1;
     const hac_field *field =
         column != NULL && column->kind == HAC_NODE_COLUMN && (size_t)column->column < c->schema->n_fields
             ? &c->schema->fields[column->column]
             : NULL;
-    bool nested = field != NULL && field->nested.kind != HAC_NESTED_NONE && c->parts != NULL;
-    if (!nested && !names[name].only && !is_array_text(column, field))
+    bool read = is_read(call, part, field) && c->parts != NULL;
+    if (!read && !names[name].only && !is_array_text(column, field))
         return NULL;
-    if (!nested)
-        return fail(
-            c, call,
-            "%s takes a column with lists or maps, as Parquet files have them; an array of JSON is text",
-            subscript ? "[ ]" : call->name);
-    if (call->n_args != 1 + (size_t)takes_two)
-        return fail(c, call, "%s(list%s) takes %d argument%s", call->name, takes_two ? ", constant" : "",
-                    1 + takes_two, takes_two ? "s" : "");
+    if (call->n_args != takes)
+        return fail(c, call, "%s(list%s) takes %zu argument%s", call->name,
+                    takes == 3   ? ", from, to"
+                    : takes == 2 ? ", value"
+                                 : "",
+                    takes, takes > 1 ? "s" : "");
+    if (!read)
+        return of_text(c, call, part, field);
     if (part == HAC_LIST_UNNEST && field->nested.kind == HAC_NESTED_MAP)
         return fail(c, call, "'%s' has maps, and unnest takes lists", field->name);
-    hac_field of = {.type = type_of(part, field->nested), .part = (uint8_t)part};
+    hac_field of = {.type = type_of((hac_list_part)part, field->nested), .part = (uint8_t)part};
     strcpy(of.name, field->name);
-    if (takes_two && !take_argument(c, call, field->nested, &of))
+    if (takes == 2 && !take_argument(c, call, field->nested, &of))
         return NULL;
     return hac_part_column(c, call, &of, part_name(c, call, &of));
 }

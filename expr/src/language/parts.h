@@ -9,8 +9,9 @@
 /* Whether a function of that name may read a part. */
 bool hac_part_is_named(const char *name);
 
-/* Returns the column that stands for a call whose arguments are checked. NULL: the first argument is not a
- * column with lists, and other functions may have the name; or, with parser->status, the call is wrong. */
+/* Returns the column that stands for a call whose arguments are checked, or, of a list that is text, a call
+ * that is to be checked. NULL: the first argument has no lists, and other functions may have the name; or,
+ * with parser->status, the call is wrong. */
 hac_node *hac_part_of(hac_checker *checker, const hac_node *call);
 
 /* The column `name` for a part, which is added to those that the query reads. NULL: parser->status has the

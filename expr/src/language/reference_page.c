@@ -151,8 +151,8 @@ static const char *const introduction_of_texts =
 
 const char *hac_section_title(hac_section section)
 {
-    static const char *const titles[HAC_SECTIONS] = {"Arithmetic", "Comparison", "Logic", "Conditions",
-                                                     "Math",       "Strings",    "Dates", "Aggregates"};
+    static const char *const titles[HAC_SECTIONS] = {
+        "Arithmetic", "Comparison", "Logic", "Conditions", "Math", "Strings", "JSON", "Dates", "Aggregates"};
     return titles[section];
 }
 

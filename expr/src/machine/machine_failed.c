@@ -98,7 +98,7 @@ bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, 
     size_t n_steps = machine->n_steps;
     bool found = false;
     *ret = '\0';
-    if (origins == NULL || (state != HAC_ROW_RANGE && state != HAC_ROW_MALFORMED && state != HAC_ROW_FORMAT))
+    if (origins == NULL || state == HAC_ROW_OVERFLOW || state == HAC_ROW_PRECISION)
         return false;
     machine->n_steps = 0; /* the run sets the inputs only */
     hac_machine_c_run(machine, batch, none);
@@ -106,10 +106,11 @@ bool hac_machine_c_failed_value(hac_machine_c *machine, const hac_batch *batch, 
     for (size_t i = 0; i < n_steps && !found; i++) {
         const hac_step *step = &machine->steps[i];
         origin from = {0};
-        if (step->operands == 1)
+        const bool one = step->operands == 1 || state == HAC_ROW_JSON; /* its first operand is the text */
+        if (one && step->operands > 0)
             from = origin_of(machine, batch, origins, step->a, row);
         hac_step_run_rows(machine, step, batch->rows);
-        found = step->operands == 1 && fails_here(machine, step, row, state) &&
+        found = one && fails_here(machine, step, row, state) &&
                 print_origin(&from, program, batch, row, ret, capacity);
         if (step->r < program->n_registers)
             origins[step->r] = converts(step->op) ? from : (origin){0};

@@ -9,6 +9,7 @@
 #include "base/cast_text.h"
 #include "base/text.h"
 #include "base/value_text.h"
+#include "machine_json.h"
 #include "machine_strings.h"
 #include "machine_texts.h"
 #include "string_edits.h"
@@ -307,6 +308,15 @@ hac_step_run hac_string_step(hac_op op)
         [HAC_OP_LPAD] = hac_run_lpad,
         [HAC_OP_RPAD] = hac_run_rpad,
         [HAC_OP_SPLIT_PART] = hac_run_split_part,
+        [HAC_OP_JSON_EXTRACT] = hac_run_json_extract,
+        [HAC_OP_JSON_STRING] = hac_run_json_string,
+        [HAC_OP_JSON_ELEMENT] = hac_run_json_element,
+        [HAC_OP_JSON_SLICE] = hac_run_json_slice,
+        [HAC_OP_JSON_TYPE] = hac_run_json_type,
+        [HAC_OP_JSON_KEYS] = hac_run_json_keys,
+        [HAC_OP_JSON_LENGTH] = hac_run_json_length,
+        [HAC_OP_JSON_CONTAINS] = hac_run_json_contains,
+        [HAC_OP_JSON_VALID] = hac_run_json_valid,
         [HAC_OP_HASH] = run_hash,
         [HAC_OP_STRING_TO_BOOL] = run_to_bool,
         [HAC_OP_STRING_TO_I64] = run_to_i64,

@@ -39,32 +39,55 @@ static hac_status verify_widths(const hac_query *query, hac_error *err)
     return HAC_OK;
 }
 
+bool hac_query_unnests(hac_input_format format)
+{
+    return hac_formats[format].inferred || format == HAC_INPUT_PARQUET;
+}
+
+/* Columns of text that read a field of the file which another column may read, too. */
+static bool reads_again(const hac_query *query, const hac_field *field)
+{
+    return field->part == HAC_LIST_VALUE ||
+           (field->part == HAC_LIST_UNNEST && query->source.format != HAC_INPUT_PARQUET);
+}
+
+static bool has_part(const hac_query *query, const hac_field *field)
+{
+    switch (field->part) {
+    case HAC_LIST_WHOLE:
+        return true;
+    case HAC_LIST_VALUE:
+        return query->source.format == HAC_INPUT_CSV && !field->in_path;
+    case HAC_LIST_UNNEST:
+        return hac_query_unnests(query->source.format) && !field->in_path;
+    default:
+        return field->part < HAC_LIST_PART_END && query->source.format == HAC_INPUT_PARQUET;
+    }
+}
+
 static hac_status verify_columns(const hac_query *query, hac_error *err)
 {
     bool fixed = query->source.format == HAC_INPUT_FIXED;
     hac_status status = verify_widths(query, err);
     if (status != HAC_OK)
         return status;
-    size_t n = query->columns.n_fields, in_file = hac_query_columns_in_file(query), values = 0;
+    size_t n = query->columns.n_fields, in_file = hac_query_columns_in_file(query), again = 0;
     for (size_t i = 0; i < n; i++)
-        values += query->columns.fields[i].part == HAC_LIST_VALUE;
+        again += reads_again(query, &query->columns.fields[i]);
     if (query->schema_columns > (fixed ? HAC_RECORD_BYTES_MAX : HAC_COLUMNS_MAX) || n > HAC_COLUMNS_MAX ||
-        in_file - values > query->schema_columns ||
+        in_file - again > query->schema_columns ||
         (n > in_file && !hac_formats[query->source.format].path_columns))
         return wrong(err, "%zu columns of %zu", n, query->schema_columns);
     for (size_t i = 0; i < n; i++) {
         const hac_field *field = &query->columns.fields[i];
-        const bool value = field->part == HAC_LIST_VALUE;
-        if (field->part >= HAC_LIST_PART_END || (value && field->in_path) ||
-            (field->part != HAC_LIST_WHOLE &&
-             query->source.format != (value ? HAC_INPUT_CSV : HAC_INPUT_PARQUET)))
+        if (!has_part(query, field))
             return wrong(err, "column %zu is part %u of lists", i, field->part);
         if (field->name[0] == '\0' || !hac_value_type_valid(field->type) || field->in_path != (i >= in_file))
             return wrong(err, "column %zu has no name or no type, or is at the wrong place", i);
         if (field->in_path)
             continue;
         if (query->positions[i] >= query->schema_columns ||
-            (i > 0 && !value && query->positions[i] <= query->positions[i - 1]))
+            (i > 0 && !reads_again(query, field) && query->positions[i] <= query->positions[i - 1]))
             return wrong(err, "position %u of column %zu", query->positions[i], i);
         if (fixed && (hac_kind_is_text(field->type.kind) ||
                       hac_value_size(field->type) > query->schema_columns - query->positions[i]))

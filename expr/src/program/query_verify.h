@@ -7,5 +7,7 @@
 
 /* The programs are verified already. HAC_INVALID: the message says what does not fit. */
 HAC_MUST_USE hac_status hac_query_verify(const hac_query *query, hac_error *err);
+/* Whether sources of the format make a row of each element of a list that is text (HAC_LIST_UNNEST). */
+bool hac_query_unnests(hac_input_format format);
 
 #endif

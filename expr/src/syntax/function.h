@@ -12,6 +12,7 @@ typedef enum hac_section {
     HAC_SECTION_CONDITION,
     HAC_SECTION_MATH,
     HAC_SECTION_STRING,
+    HAC_SECTION_JSON,
     HAC_SECTION_DATE,
     HAC_SECTION_AGGREGATE,
     HAC_SECTIONS
@@ -53,7 +54,7 @@ typedef enum hac_null_rule {
  *   E  a decimal, or an integer beside it                 t  timestamp   k  constant integer
  *   f  constant format of times                           u  date unit   n  constant number
  *   T  a timestamp with zone (timestamptz)                z  constant name of a time zone
- *   r  constant regular expression, o  its options
+ *   r  constant regular expression, o  its options       j  constant path of JSON
  */
 typedef struct hac_emitter hac_emitter; /* emit/emit.h */
 typedef hac_value_id (*hac_emit)(hac_emitter *e, const hac_node *node);

@@ -84,9 +84,12 @@ static const char *skip_number(const char *at, bool *ret_real)
 
 static size_t symbol_length(const char *at)
 {
-    static const char *const doubles[] = {"//", "==", "<>", "!=", "<=", ">=", "||", "::", "<<", ">>", "**"};
+    static const char *const doubles[] = {
+        "//", "==", "<>", "!=", "<=", ">=", "||", "::", "<<", ">>", "**", "->"};
     if (at[0] == '&' && at[1] == '&')
         return 0; /* not two operators */
+    if (strncmp(at, "->>", 3) == 0)
+        return 3;
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
         if (memcmp(at, doubles[i], 1) == 0 && at[1] == doubles[i][1])
             return 2;

@@ -145,13 +145,19 @@ static hac_node *at_time_zone(hac_parser *p, size_t at, hac_node *value)
     return zone != NULL ? hac_call(p, "at time zone", at, value, zone) : NULL;
 }
 
-/* value[index] */
+/* value[index], value[from:to], where `from` and `to` may be missing */
 static hac_node *subscript(hac_parser *p, size_t at, hac_node *value)
 {
-    hac_node *index = hac_parser_advance(p) ? parse(p, OR) : NULL;
-    if (index == NULL || !hac_parser_expect_symbol(p, "]", "']'; one element is taken, counted from 1"))
+    if (!hac_parser_advance(p))
         return NULL;
-    return hac_call(p, "[]", at, value, index);
+    hac_node *from = hac_parser_is_symbol(p, ":") ? hac_whole_number(p, at, 1) : parse(p, OR), *to = NULL;
+    bool slice = from != NULL && hac_parser_is_symbol(p, ":");
+    if (slice && hac_parser_advance(p))
+        to = hac_parser_is_symbol(p, "]") ? hac_whole_number(p, at, -1) : parse(p, OR);
+    if (from == NULL || (slice && to == NULL) ||
+        !hac_parser_expect_symbol(p, "]", "']' behind an element's number, as in x[1] or x[1:3]"))
+        return NULL;
+    return slice ? hac_call(p, "[:]", at, value, from, to) : hac_call(p, "[]", at, value, from);
 }
 
 /* value::type, value[index], value at time zone 'name', any number of times */
@@ -351,6 +357,8 @@ static hac_node *date_part(hac_parser *p, hac_node *node)
 static hac_node *other_name(hac_parser *p, hac_node *node)
 {
     size_t n = node->n_args - node->filtered;
+    if (hac_rewrite_json_number(p, node) == NULL)
+        return NULL;
     const hac_other_name *other = hac_other_name_find(node->name, n);
     if (other != NULL)
         return written_out(p, other->expression, other->aggregate, node);
@@ -662,12 +670,31 @@ static const struct {
     const char *symbol, *name;
     unsigned level;
 } operators[] = {
-    {"=", "=", COMPARISON}, {"==", "=", COMPARISON},  {"<>", "<>", COMPARISON}, {"!=", "<>", COMPARISON},
-    {"<", "<", COMPARISON}, {"<=", "<=", COMPARISON}, {">", ">", COMPARISON},   {">=", ">=", COMPARISON},
-    {"||", "||", CONCAT},   {"&", "&", CONCAT},       {"|", "|", CONCAT},       {"<<", "<<", CONCAT},
-    {">>", ">>", CONCAT},   {"+", "+", SUM},          {"-", "-", SUM},          {"*", "*", PRODUCT},
-    {"/", "/", PRODUCT},    {"//", "//", PRODUCT},    {"%", "%", PRODUCT},      {"^", "pow", POWER},
-    {"**", "pow", POWER},   {"or", "or", OR},         {"and", "and", AND},
+    {"=", "=", COMPARISON},
+    {"==", "=", COMPARISON},
+    {"<>", "<>", COMPARISON},
+    {"!=", "<>", COMPARISON},
+    {"<", "<", COMPARISON},
+    {"<=", "<=", COMPARISON},
+    {">", ">", COMPARISON},
+    {">=", ">=", COMPARISON},
+    {"||", "||", CONCAT},
+    {"&", "&", CONCAT},
+    {"|", "|", CONCAT},
+    {"<<", "<<", CONCAT},
+    {">>", ">>", CONCAT},
+    {"+", "+", SUM},
+    {"-", "-", SUM},
+    {"*", "*", PRODUCT},
+    {"/", "/", PRODUCT},
+    {"//", "//", PRODUCT},
+    {"%", "%", PRODUCT},
+    {"^", "pow", POWER},
+    {"**", "pow", POWER},
+    {"or", "or", OR},
+    {"and", "and", AND},
+    {"->", "json_extract", CONCAT},
+    {"->>", "json_extract_string", CONCAT},
 };
 
 const char *hac_operator_symbol(size_t index, unsigned *ret_level)
@@ -759,6 +786,7 @@ static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
         }
         hac_node *right = p->status == HAC_OK ? parse(p, operators[i].level + 1) : NULL;
         *left = right != NULL ? hac_call(p, operators[i].name, at, *left, right) : NULL;
+        *left = hac_rewrite_json_number(p, *left);
         return true;
     }
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrites.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "parse_literals.h"
@@ -129,4 +130,21 @@ hac_node *hac_rewrite_within_group(hac_parser *p, size_t at, hac_node *call, hac
     if (descending && !turn_share(&share->literal, share->type))
         return hac_parser_fail(p, share->at, "expected a share from 0 to 1");
     return hac_call(p, disc ? "quantile_disc" : "quantile", call->at, value, share);
+}
+
+hac_node *hac_rewrite_json_number(hac_parser *p, hac_node *call)
+{
+    enum { PATH_MAX_BYTES = 32 };
+    if (call == NULL || call->n_args != 2 || strncmp(call->name, "json_", 5) != 0)
+        return call;
+    const hac_node *path = call->args[1];
+    if (path->kind != HAC_NODE_LITERAL || path->literal.null || path->type.kind != HAC_KIND_I64 ||
+        strcmp(call->name, "json_element") == 0)
+        return call;
+    char *printed = hac_parser_memory(p, PATH_MAX_BYTES);
+    if (printed == NULL)
+        return NULL;
+    int n = snprintf(printed, PATH_MAX_BYTES, "$[%lld]", (long long)path->literal.integer);
+    call->args[1] = text(p, path->at, printed, (size_t)n);
+    return call->args[1] != NULL ? call : NULL;
 }

@@ -133,6 +133,7 @@ static void put_text_facts(const hac_field *field, hac_described_column *ret)
         ret);
     hac_described_separators_put(field->separators, ret);
     hac_described_odd_put(&field->odd, ret);
+    hac_described_elements_put(field->nested, ret);
 }
 
 static hac_status put_columns(const hac_task *task, hac_source_options *options, unsigned detect,
@@ -153,9 +154,10 @@ static hac_status put_columns(const hac_task *task, hac_source_options *options,
                                             .flags = schema.fields[i].made ? HAC_DESCRIBED_MADE_NAME : 0};
         strcpy(columns[i].name, schema.fields[i].name);
         columns[i].flags |= schema.fields[i].mixed ? HAC_DESCRIBED_MIXED : 0;
-        hac_described_nested_put(schema.fields[i].nested, &columns[i]);
         if (t->parquet == NULL)
             put_text_facts(&schema.fields[i], &columns[i]);
+        else
+            hac_described_nested_put(schema.fields[i].nested, &columns[i]);
         if (schema.fields[i].only_nulls)
             columns[i].flags |= HAC_DESCRIBED_ONLY_NULLS;
         columns[i].flags |= (uint8_t)(schema.fields[i].forms * HAC_DESCRIBED_FORMS);

@@ -266,7 +266,8 @@ static bool raw_fields(const hac_source *source, hac_source_column *column, cons
 /* The column before `column` that reads the same field as text; NULL: there is none. */
 static const hac_source_column *text_of(const hac_source *source, const hac_source_column *column)
 {
-    for (const hac_source_column *c = source->columns; c != column && column->part == HAC_LIST_VALUE; c++)
+    bool again = column->part == HAC_LIST_VALUE || column->part == HAC_LIST_UNNEST;
+    for (const hac_source_column *c = source->columns; again && c != column; c++)
         if (c->place == column->place && c->repr == HAC_REPR_STRING)
             return c;
     return NULL;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/input_options.h"
+#include "base/json_value.h"
 #include "base/query_layout.h"
 #include "base/text_forms.h"
 #include "base/utf8.h"
@@ -73,6 +74,7 @@ typedef struct odd_count {
 typedef struct guess {
     unsigned types;
     bool any, zone; /* zone: a value says its own */
+    bool no_list;   /* of a column of arrays, whose elements the values are: some value is none */
     bool wide;      /* an integer is no f64 */
     number_guess number;
     form_guess form;
@@ -353,20 +355,12 @@ static void count_odd(const found_value *v, unsigned before, unsigned possible, 
 
 /* ---- columns ------------------------------------------------------------------------------------------- */
 
-static void look(const hac_source_options *options, const hac_column *v, size_t row, guess *g)
+/* `quoted`: the text is in quotes. */
+static void look_at(const hac_source_options *options, const char *text, size_t bytes, bool quoted, guess *g)
 {
-    const hac_input_format format = options->format;
-    hac_string_ref ref = ((const hac_string_ref *)v->values)[row];
-    const char *text = (const char *)v->bytes + ref.offset;
-    size_t bytes = ref.length;
+    const size_t whole = bytes;
     unsigned before = g->types, possible = ALL;
-    if (v->states != NULL && v->states[row] != HAC_ROW_OK)
-        return;
-    if ((format == HAC_INPUT_TSV || format == HAC_INPUT_LOGFMT) && ref.length == 0)
-        return;
-    /* the byte before a quoted value is its quote; before others it is a delimiter, ':' or a blank */
-    bool quoted = ref.offset > 0 && text[-1] == '"';
-    if (format == HAC_INPUT_JSONL)
+    if (options->format == HAC_INPUT_JSONL)
         possible = quoted ? TIMES : NUMBERS | BOOL;
     unsigned wanted = before & possible;
     /* blanks around values that are not strings are ignored */
@@ -376,10 +370,45 @@ static void look(const hac_source_options *options, const hac_column *v, size_t 
         text++;
     g->any = true;
     g->types &= wanted == 0 ? 0 : types_of(text, bytes, wanted, g);
-    const found_value value = {text, bytes, !quoted && bytes == ref.length};
+    const found_value value = {text, bytes, !quoted && bytes == whole};
     count_odd(&value, before, possible, g);
     if (!g->form.over)
         look_at_forms(options, text, bytes, before, g);
+}
+
+static void look(const hac_source_options *options, const hac_column *v, size_t row, guess *g)
+{
+    const hac_input_format format = options->format;
+    hac_string_ref ref = ((const hac_string_ref *)v->values)[row];
+    const char *text = (const char *)v->bytes + ref.offset;
+    if (v->states != NULL && v->states[row] != HAC_ROW_OK)
+        return;
+    if ((format == HAC_INPUT_TSV || format == HAC_INPUT_LOGFMT) && ref.length == 0)
+        return;
+    /* the byte before a quoted value is its quote; before others it is a delimiter, ':' or a blank */
+    look_at(options, text, ref.length, ref.offset > 0 && text[-1] == '"', g);
+}
+
+/* Looks at the elements of an array, as if each was a value of the column. */
+static void look_at_elements(const hac_source_options *options, const hac_column *v, size_t row, guess *g)
+{
+    enum { ENOUGH = 1024 };
+    hac_string_ref ref = ((const hac_string_ref *)v->values)[row];
+    hac_json_value array, name, element;
+    if (v->states != NULL && v->states[row] != HAC_ROW_OK)
+        return;
+    if (!hac_json_read(v->bytes + ref.offset, ref.length, &array) || array.kind != HAC_JSON_ARRAY) {
+        g->no_list = true;
+        return;
+    }
+    hac_json_items items = hac_json_items_of(&array);
+    for (size_t i = 0; i < ENOUGH && hac_json_next(&items, &name, &element); i++) {
+        const char *text = (const char *)element.at;
+        if (element.kind == HAC_JSON_STRING)
+            look_at(options, text + 1, element.bytes - 2, true, g);
+        else if (element.kind != HAC_JSON_NULL)
+            look_at(options, text, element.bytes, false, g);
+    }
 }
 
 /* Whether nothing more can be learnt about a column. */
@@ -436,7 +465,8 @@ static hac_status look_at_records(const hac_query *query, const hac_source_place
         for (size_t c = 0; c < n; c++) {
             guess *g = &guesses[c];
             for (size_t r = 0; r < batch.rows && !is_settled(g); r++)
-                look(&query->source, &batch.columns[c], r, g);
+                (query->columns.fields[c].arrays ? look_at_elements : look)(&query->source, &batch.columns[c],
+                                                                            r, g);
         }
         rows += batch.rows;
     }
@@ -599,6 +629,15 @@ static void set_facts(const guess *found, const guess *settled, bool told, hac_f
         field->odd = find_odd_value(&found->odd);
 }
 
+/* The type of a column of arrays is that of their elements, until here. */
+static void set_elements(const guess *g, hac_field *field)
+{
+    if (!g->no_list)
+        field->nested = (hac_nested){.kind = HAC_NESTED_LIST, .element = field->type};
+    field->type = TYPE(STRING);
+    field->forms = 0;
+}
+
 /* Sets the types of the columns at `positions`. `detect`: HAC_DETECT_FORMS also for the options that say how
  * numbers and dates are written, where they are not told. */
 static void settle(const guess *guesses, const uint16_t *positions, size_t n, unsigned detect,
@@ -620,7 +659,10 @@ static void settle(const guess *guesses, const uint16_t *positions, size_t n, un
         settle_numbers(options, &g, &field->forms);
         settle_dates(options, separators, &g, &field->forms);
         field->type = type_of(&g);
-        set_facts(&guesses[i], &g, told, field);
+        if (field->arrays)
+            set_elements(&g, field);
+        else
+            set_facts(&guesses[i], &g, told, field);
     }
 }
 

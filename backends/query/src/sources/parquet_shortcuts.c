@@ -32,7 +32,7 @@ bool hac_parquet_source_rank(const hac_source *source, size_t column, bool desce
                              hac_constant *ret, const uint8_t **ret_bytes)
 {
     const parquet_source *p = source->state;
-    return source->query->filter == NULL && p->unnest == SIZE_MAX && p->readers[column].prunes &&
+    return source->query->filter == NULL && !hac_parquet_unnests(source) && p->readers[column].prunes &&
            hac_parquet_rank(p->file, p->readers[column].leaf, p->first_group, p->end_group, rows, descending,
                             ret, ret_bytes);
 }

@@ -40,13 +40,16 @@ static hac_status find_leaf(const hac_source_column *column, parquet_source *p, 
     hac_parquet_leaf as;
     if (found->type.kind == HAC_KIND_NONE)
         return hac_fail(err, HAC_INVALID, "column '%s' cannot be read: %s", column->name, found->why);
-    if (!hac_parquet_leaf_as(found, column->type, (hac_list_part)column->part, column->argument, &as))
+    bool text = column->part == HAC_LIST_UNNEST && found->nested.kind == HAC_NESTED_NONE;
+    if (!hac_parquet_leaf_as(found, column->type, text ? HAC_LIST_WHOLE : (hac_list_part)column->part,
+                             column->argument, &as))
         return hac_fail(err, HAC_INVALID, "column '%s' is %s in the file, not %s", column->name,
                         hac_value_type_name(found->type, there), hac_value_type_name(column->type, here));
     r->leaf = (size_t)leaf;
     r->group = SIZE_MAX;
     r->prunes = as.conversion == found->conversion && hac_repr_of(as.type) == hac_repr_of(found->type) &&
-                found->nested.kind == HAC_NESTED_NONE;
+                found->nested.kind == HAC_NESTED_NONE && !text;
+    r->unnests_text = text;
     if (found->only_nulls)
         return HAC_OK;
     hac_status status = hac_parquet_column_new(p->file, r->leaf, &as, &r->column, err);
@@ -74,11 +77,13 @@ static hac_status make_readers(hac_source *source, parquet_source *p, hac_error 
         r->states = memory + HAC_BATCH_ROWS * hac_repr_size(column->repr);
         memory = r->states + HAC_BATCH_ROWS;
         hac_status status = find_leaf(column, p, r, err);
-        if (status == HAC_OK && column->part == HAC_LIST_UNNEST && p->unnest != SIZE_MAX)
+        if (status == HAC_OK && column->part == HAC_LIST_UNNEST && hac_parquet_unnests(source))
             status = hac_fail(err, HAC_INVALID, "two columns are unnested");
         if (status != HAC_OK)
             return status;
-        if (column->part == HAC_LIST_UNNEST) {
+        if (r->unnests_text) {
+            source->unnested = i; /* whose rows source.c makes */
+        } else if (column->part == HAC_LIST_UNNEST) {
             p->unnest = i;
             source->repeats = true;
         }
@@ -86,14 +91,15 @@ static hac_status make_readers(hac_source *source, parquet_source *p, hac_error 
     return HAC_OK;
 }
 
-static hac_status take_filter_apart(const hac_query *query, parquet_source *p, hac_error *err)
+static hac_status take_filter_apart(const hac_source *source, parquet_source *p, hac_error *err)
 {
+    const hac_query *query = source->query;
     hac_status status = HAC_OK;
     if (query->filter != NULL)
         status = hac_conjuncts_find(query->filter, &p->found, err);
     if (status != HAC_OK)
         return status == HAC_INVALID ? HAC_OK : status; /* then the filter is not applied here */
-    p->applied = p->unnest == SIZE_MAX;
+    p->applied = !hac_parquet_unnests(source);
     p->fails = hac_conjuncts_fail(&p->found);
     p->n_filter = p->found.n;
     p->n_filter_bounds = p->found.n_bounds;
@@ -141,7 +147,7 @@ static hac_status open_parquet(hac_source *source, hac_error *err)
         status = make_readers(source, p, err);
     if (status == HAC_OK && source->path != NULL)
         hac_path_values_give(source->path, p->inputs + p->n_readers);
-    return status == HAC_OK ? take_filter_apart(source->query, p, err) : status;
+    return status == HAC_OK ? take_filter_apart(source, p, err) : status;
 }
 
 static void close_parquet(hac_source *source)
@@ -514,7 +520,7 @@ static hac_status select_rows(hac_source *source, hac_error *err)
     p->undecided = false;
     for (size_t i = 0; i < source->n_columns; i++)
         p->readers[i].decoded = false;
-    for (size_t i = 0; i < p->found.n && p->n_selected > 0 && status == HAC_OK; i++) {
+    for (size_t i = 0; p->applied && i < p->found.n && p->n_selected > 0 && status == HAC_OK; i++) {
         conjunct *c = &p->conjuncts[i];
         bool codes = c->conjunct->n_columns == 1 && c->conjunct->columns[0] < p->n_readers &&
                      !p->readers[c->conjunct->columns[0]].decoded;

@@ -28,6 +28,7 @@ typedef struct column_reader {
     bool prunes;                /* statistics of the leaf are those of the column's type */
     size_t leaf, group;         /* group SIZE_MAX: none is begun */
     uint64_t at;                /* row of the group */
+    bool unnests_text;          /* source.c makes rows of the arrays that are its texts */
     bool decoded;               /* the unit's rows are in `unit` */
     bool only_filter;           /* only the filter reads it: not decoded where the filter has been applied */
     bool marked;
@@ -80,6 +81,13 @@ typedef struct parquet_source {
     uint64_t groups_answered;
     hac_parquet_pruned pruned;
 } parquet_source;
+
+/* Whether lists make the rows, so that rows of the file are not rows of the query. */
+static inline bool hac_parquet_unnests(const hac_source *source)
+{
+    const parquet_source *p = source->state;
+    return p->unnest != SIZE_MAX || source->unnested != SIZE_MAX;
+}
 
 /* ---- parquet_shortcuts.c: what the statistics of row groups and a cut spare ---- */
 

@@ -9,6 +9,7 @@
 #include "base/query_layout.h"
 #include "path_values.h"
 #include "source_parts.h"
+#include "unnest.h"
 
 HAC_DEFINE_CLEANUP(hac_source *, hac_source_free)
 
@@ -80,6 +81,11 @@ static hac_status make_columns(hac_source *source, hac_error *err)
                                                  .place = query->positions[i]};
         if (!hac_value_type_valid(field->type))
             return hac_fail(err, HAC_INVALID, "column '%s' has no type", field->name);
+        if (field->part == HAC_LIST_UNNEST && query->source.format != HAC_INPUT_PARQUET) {
+            source->unnested = i;
+            source->columns[i].type = (hac_value_type){.kind = HAC_KIND_STRING};
+            source->columns[i].repr = HAC_REPR_STRING;
+        }
         bytes += column_bytes(&source->columns[i], has_text(source));
     }
     uint8_t *memory = source->memory = aligned_alloc(64, bytes + 64);
@@ -114,6 +120,7 @@ hac_status hac_source_open(const hac_query *query, const hac_source_place *place
     source->query = query;
     source->place = *place;
     source->table = table;
+    source->unnested = SIZE_MAX;
     source->format = format_of(query->source.format);
     if (source->format == NULL)
         return hac_fail(err, HAC_INVALID, "format %d does not exist", (int)query->source.format);
@@ -125,6 +132,10 @@ hac_status hac_source_open(const hac_query *query, const hac_source_place *place
         status = make_path(source, err);
     if (status == HAC_OK)
         status = source->format->open(source, err);
+    if (status == HAC_OK && source->unnested != SIZE_MAX) {
+        source->repeats = true;
+        status = hac_unnest_new(source, source->unnested, &source->unnest, err);
+    }
     if (status == HAC_OK)
         status = hac_source_begin(source, 0, 0, false, err);
     if (status == HAC_OK)
@@ -137,6 +148,7 @@ void hac_source_free(hac_source *source)
     if (source == NULL)
         return;
     hac_records_clear(&source->records);
+    hac_unnest_free(source->unnest);
     if (source->state != NULL && source->format->close != NULL)
         source->format->close(source);
     if (source->path != NULL)
@@ -154,6 +166,8 @@ hac_status hac_source_begin(hac_source *source, uint64_t first, uint64_t end, bo
 {
     source->rows = 0;
     source->late.code = HAC_OK;
+    if (source->unnest != NULL)
+        hac_unnest_reset(source->unnest);
     return source->format->begin(source, first, end, inside_quotes, err);
 }
 
@@ -169,8 +183,10 @@ bool hac_source_take_rows(hac_source *source, uint64_t *ret_rows)
 /* Machines read whole batches, so strings behind the last row are set to empty ones. */
 static void give_batch(hac_source *source, hac_batch *ret)
 {
+    hac_source_column *columns =
+        source->unnest != NULL ? hac_unnest_columns(source->unnest) : source->columns;
     for (size_t i = 0; i < source->n_columns; i++) {
-        hac_source_column *column = &source->columns[i];
+        hac_source_column *column = &columns[i];
         source->batch_columns[i] = (hac_column){.type = column->type};
         if (column->missing)
             continue;
@@ -218,7 +234,8 @@ static void explain_failure(const hac_source *source, hac_error *err)
                     source->records.unskippable);
 }
 
-hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
+/* Reads a batch of one row at least. */
+static hac_status read_batch(hac_source *source, hac_error *err)
 {
     for (;;) {
         clear_batch(source);
@@ -233,10 +250,31 @@ hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
             return status;
         hac_source_drop(source);
         if (source->rows > 0)
-            break;
+            return HAC_OK;
     }
-    give_batch(source, ret);
-    return HAC_OK;
+}
+
+static hac_status unnest_batch(hac_source *source, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    do {
+        if (!hac_unnest_has_rows(source->unnest)) {
+            status = read_batch(source, err);
+            if (status == HAC_OK)
+                hac_unnest_take(source->unnest, source);
+        }
+        if (status == HAC_OK)
+            status = hac_unnest_next(source->unnest, source, err);
+    } while (status == HAC_OK && source->rows == 0);
+    return status;
+}
+
+hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
+{
+    hac_status status = source->unnest != NULL ? unnest_batch(source, err) : read_batch(source, err);
+    if (status == HAC_OK)
+        give_batch(source, ret);
+    return status;
 }
 
 bool hac_source_filtered(const hac_source *source)

@@ -82,12 +82,14 @@ struct hac_source {
     hac_error late;   /* the error that the next call reports; code HAC_OK: none */
     uint64_t late_at; /* position of the record in error */
 
-    hac_records records; /* text; binary formats use its window only */
-    uint64_t data_start; /* text: after the byte order mark and the header */
-    uint64_t next, end;  /* binary formats: bytes not read yet; table: rows */
-    bool filtered;       /* hac_source_filtered */
-    bool repeats;        /* several rows may have the same number, that of a row of the file */
-    void *state;         /* of the format */
+    hac_records records;       /* text; binary formats use its window only */
+    uint64_t data_start;       /* text: after the byte order mark and the header */
+    uint64_t next, end;        /* binary formats: bytes not read yet; table: rows */
+    bool filtered;             /* hac_source_filtered */
+    bool repeats;              /* several rows may have the same number, that of a row of the file */
+    size_t unnested;           /* the column of text whose arrays make the rows; SIZE_MAX: none */
+    struct hac_unnest *unnest; /* NULL: none */
+    void *state;               /* of the format */
 };
 
 extern const hac_source_format hac_format_delimited; /* csv, tsv */
