@@ -273,7 +273,21 @@ class Query(unittest.TestCase):
         os.chmod(machine.socket, 0o666)
         small = machine.root / "small.csv"
         small.write_text("a\nb\n")
-        other = ["setpriv", "--reuid", "60321", "--regid", "60321", "--clear-groups", str(HACCTL), "--socket", str(machine.socket),
+        self.beside_tasks(machine, small, ["setpriv", "--reuid", "60321", "--regid", "60321", "--clear-groups"])
+        os.chmod(machine.socket.parent, 0o700)
+
+    def test_own_within_a_task(self):
+        """Nor need the same user's: a second executor runs it, and ends as idle ones do."""
+        machine = self.fake(config={"executor_idle_timeout": "2s"})
+        machine.daemon()
+        small = machine.root / "small.csv"
+        small.write_text("a\nb\n")
+        self.beside_tasks(machine, small, [])
+        self.assertTrue(eventually(lambda: not any(device["executors"] for device in machine.devices()), 20, 0.1), machine.devices())
+
+    def beside_tasks(self, machine, small, prefix):
+        """A small query while a long task of each kind runs; `prefix` makes it another user's."""
+        other = [*prefix, str(HACCTL), "--socket", str(machine.socket),
                  "mapreduce", str(small), "--parse", "lines", "--select", "line, count() as n", "--group-by", "line"]
         late = {}
         for codelet, flags, n in TASKS:
@@ -291,7 +305,6 @@ class Query(unittest.TestCase):
             process.wait()
         print(f"a small query beside took {late}", file=sys.stderr)
         self.assertLess(sorted(late.values())[len(late) // 2], 1)
-        os.chmod(machine.socket.parent, 0o700)
 
     def test_executors_that_die(self):
         machine = self.fake(TWO_DEVICES)

@@ -228,7 +228,10 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     } else if (loss.for_memory) { /* until then its memory, and what is trimmed, has been freed */
         hac_restart_pause(&at);
     }
-    if (!answered && !for_tasks && !executor->started && (!asked || executor->hung))
+    bool failed_to_start = !answered && !for_tasks && !executor->started && (!asked || executor->hung);
+    if (failed_to_start && executor->is_side)
+        executor->user->failures[executor->device].no_side = true;
+    else if (failed_to_start)
         hac_restart_after_failed_start(&at,
                                        executor->hung      ? HAC_START_HUNG
                                        : signal == SIGKILL ? HAC_START_KILLED
@@ -422,22 +425,26 @@ static void on_report(void *context, const Hac__Executor__Report *report)
 
 /* ---- start ----------------------------------------------------------------------------------------- */
 
-static hac_executor *find(const hac_executors *executors, uint32_t device, const hac_user *user)
+static hac_executor *find(const hac_executors *executors, uint32_t device, const hac_user *user, bool is_side)
 {
     for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
         hac_executor *executor = executors->slots[i];
-        if (executor != NULL && executor->device == device && executor->user == user)
+        if (executor != NULL && executor->device == device && executor->user == user &&
+            executor->is_side == is_side)
             return executor;
     }
     return NULL;
 }
 
+static bool takes_tasks(const hac_executor *executor)
+{
+    return executor->state != HAC_EXECUTOR_ENDING && !executor->has_old_settings;
+}
+
 hac_executor *hac_executor_find(const hac_executors *executors, uint32_t device, const hac_user *user)
 {
-    hac_executor *executor = find(executors, device, user);
-    bool takes_tasks =
-        executor != NULL && executor->state != HAC_EXECUTOR_ENDING && !executor->has_old_settings;
-    return takes_tasks ? executor : NULL;
+    hac_executor *executor = find(executors, device, user, false);
+    return executor != NULL && takes_tasks(executor) ? executor : NULL;
 }
 
 /* A free slot. If there is none, the executor that has been idle longest is asked to exit, which frees its
@@ -463,7 +470,7 @@ static hac_status send_setup(hac_executor *executor, hac_error *err)
 }
 
 static hac_status start(hac_executors *executors, unsigned slot, uint32_t device, hac_user *user,
-                        hac_executor **ret, hac_error *err)
+                        bool is_side, hac_executor **ret, hac_error *err)
 {
     static const hac_child_events events = {on_report, on_gone};
     const hac_device_config *config = &executors->devices->items[device]->config;
@@ -478,6 +485,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->slot = slot;
     executor->device = device;
     executor->user = user;
+    executor->is_side = is_side;
     executor->begun_ns = executor->used_ns = executor->busy_since_ns = executor->moved_ns = hac_now_ns();
     hac_task_watch_init(executor);
     hac_list_init(&executor->in_flight);
@@ -535,7 +543,7 @@ static hac_status wait_for_others(const hac_restart *at, const char *why, hac_er
 hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user, hac_executor **ret,
                             hac_error *err)
 {
-    hac_executor *executor = find(executors, device, user);
+    hac_executor *executor = find(executors, device, user, false);
     if (executor != NULL) {
         if (executor->has_old_settings && executor->n_in_flight == 0 &&
             executor->state != HAC_EXECUTOR_ENDING)
@@ -559,7 +567,7 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
         hac_restart_pause(&at);
         return HAC_AGAIN;
     }
-    hac_status status = start(executors, (unsigned)slot, device, user, ret, err);
+    hac_status status = start(executors, (unsigned)slot, device, user, false, ret, err);
     if (status == HAC_AGAIN && !hac_list_empty(&executors->list)) {
         evict_idle(executors);
         hac_restart_pause_longer(&at);
@@ -568,6 +576,37 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
             &at, status == HAC_AGAIN ? HAC_START_NO_PROCESS : HAC_START_NOT_CREATED, err->message);
     }
     return status == HAC_AGAIN && hac_list_empty(&executors->list) ? HAC_FAILED : status;
+}
+
+/* A slot for a side executor, which leaves half of them to users without any executor; -1: there is none. */
+static int find_side_slot(const hac_executors *executors)
+{
+    int slot = -1;
+    unsigned taken = 0;
+    for (int i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        taken += executors->slots[i] != NULL;
+        if (executors->slots[i] == NULL && slot < 0)
+            slot = i;
+    }
+    return taken < HAC_EXECUTORS_MAX / 2 ? slot : -1;
+}
+
+hac_executor *hac_executor_get_side(hac_executors *executors, uint32_t device, hac_user *user)
+{
+    hac_executor *executor = find(executors, device, user, true);
+    if (executor != NULL)
+        return takes_tasks(executor) ? executor : NULL;
+    const hac_server_device *at = executors->devices->items[device];
+    const hac_restart restart = {executors->devices, device, user};
+    int slot = find_side_slot(executors);
+    if (slot < 0 || at->retired || user->failures[device].no_side || !hac_restart_allowed(&restart) ||
+        lacks_tasks(executors, at) || lacks_room(executors))
+        return NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (start(executors, (unsigned)slot, device, user, true, &executor, &err) == HAC_OK)
+        return executor;
+    user->failures[device].no_side = true;
+    return NULL;
 }
 
 /* ---- work ------------------------------------------------------------------------------------------ */

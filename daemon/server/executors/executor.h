@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executors: one process per (device, user), started on demand, ended when idle, killed when it hangs. This
- * module knows which tasks are in flight on each executor and reports their ends to the scheduler. It does
- * not know jobs. */
+/* Executors: a process per (device, user), started on demand, ended when idle, killed when it hangs. A second
+ * one, the side executor, runs short tasks beside a long one of the same user. This module knows which tasks
+ * are in flight on each executor and reports their ends to the scheduler. It does not know jobs. */
 #ifndef SERVER_EXECUTOR_H
 #define SERVER_EXECUTOR_H
 
@@ -65,6 +65,7 @@ struct hac_executor {
     unsigned slot;
     uint32_t device; /* index */
     hac_user *user;
+    bool is_side; /* for short tasks, beside the user's other executor there */
     struct hac_child *child;
     hac_executor_state state;
     hac_link in_flight;
@@ -155,7 +156,12 @@ struct hac_executors {
 HAC_MUST_USE hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user,
                                          hac_executor **ret, hac_error *err);
 
-/* The user's executor for a device; NULL: there is none, or it is ending. */
+/* The user's side executor for a device. Starts one if there is none, as long as half of all slots are free.
+ * NULL: there is none now. A driver that refuses a second process of the user costs the user side executors
+ * on that device, nothing else. */
+hac_executor *hac_executor_get_side(hac_executors *executors, uint32_t device, hac_user *user);
+
+/* The user's executor for a device, which is no side executor; NULL: there is none, or it is ending. */
 hac_executor *hac_executor_find(const hac_executors *executors, uint32_t device, const hac_user *user);
 
 /* Whether another task of `predicted` seconds may be queued. One task runs and one waits; of short tasks, up

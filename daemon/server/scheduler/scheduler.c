@@ -184,6 +184,22 @@ static uint32_t queued_pieces(const void *context, uint32_t task_index, uint64_t
     return n;
 }
 
+/* The executor on which a task of `task_seconds` runs: the user's, or the side executor if the job is not
+ * one that measures and the task is short. It is started if need be. */
+static hac_status get_executor(const hacd_job *job, uint32_t plan_device, double task_seconds,
+                               hac_executor **ret, hac_error *err)
+{
+    hac_executors *executors = job->jobs->executors;
+    uint32_t device = hacd_job_device(job, plan_device);
+    hac_status status = hac_executor_get(executors, device, job->user, ret, err);
+    if (status != HAC_OK || job->kind->measures ||
+        !hac_fair_share_goes_aside(executors, *ret, job, task_seconds))
+        return status;
+    hac_executor *side = hac_executor_get_side(executors, device, job->user);
+    *ret = side != NULL ? side : *ret;
+    return HAC_OK;
+}
+
 /* The executor of the job's user on a device of the plan, if it can take the task, of `predicted` seconds,
  * now; else NULL. *ret_predecessor: hacd_piece.predecessor. */
 static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t plan_device, double predicted,
@@ -195,12 +211,13 @@ static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t 
         return NULL;
     hac_executors *executors = job->jobs->executors;
     uint32_t device = hacd_job_device(job, plan_device);
+    double task_seconds = fmax(predicted, job->plan->tasks[task_index].predicted_seconds);
     hac_status status = HAC_OK;
     /* it can only be sent ahead: no executor is started for that */
     if (job->run.tasks[task_index].waiting_for > 0)
         executor = hac_executor_find(executors, device, job->user);
     else
-        status = hac_executor_get(executors, device, job->user, &executor, &err);
+        status = get_executor(job, plan_device, task_seconds, &executor, &err);
     if (executor == NULL) {
         if (status == HAC_REFUSED)
             hac_fair_share_wait(job->user, device);
@@ -214,7 +231,6 @@ static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t 
     bool fits =
         hac_plan_run_may_go(&job->run, job->plan, task_index, queued_pieces, &queue, ret_predecessor) &&
         hac_executor_has_room(executor, predicted);
-    double task_seconds = fmax(predicted, job->plan->tasks[task_index].predicted_seconds);
     return fits && hac_fair_share_may(executors, executor, predicted, task_seconds) ? executor : NULL;
 }
 
@@ -290,7 +306,7 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->together = together;
     dispatch->plan_device = plan_device;
     dispatch->cold = hac_executor_is_cold(executor, task);
-    dispatch->beside = executor->goes_beside;
+    dispatch->beside = executor->goes_beside || executor->is_side;
     dispatch->yields = hac_job_failures_yields(job, task_index);
     dispatch->users_pace = job->kind->user_errors && strncmp(task->codelet, "query.", 6) == 0;
     dispatch->units =
@@ -369,8 +385,7 @@ static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, hac_range_sh
         ret[d].measured = state->busy[d] > MEASURED_SECONDS && (state->cold >> d & 1) == 0;
         ret[d].guessed = (task->guessed >> d & 1) != 0;
         ret[d].explored = !ret[d].measured && (task->explored >> d & 1) != 0;
-        hac_status status =
-            hac_executor_get(job->jobs->executors, hacd_job_device(job, d), job->user, &executor, &err);
+        hac_status status = get_executor(job, d, task->predicted_seconds, &executor, &err);
         ret[d].ready = status == HAC_OK && executor->state == HAC_EXECUTOR_READY;
         ret[d].busy = ret[d].ready ? busy_for(executor) : 0;
         ret[d].busy += hac_fair_share_backlog(job->jobs->executors, hacd_job_device(job, d), job->user);
