@@ -129,12 +129,10 @@ static hac_plan_task task_of(const hac_op_spec *op)
 #define MODEL_NAME_MAX 96
 
 /* The name of the task's performance model. NULL: the model has the codelet's name. Host codelets that run in
- * the executor of a GPU or another accelerator get a model of their own (".host"), because their times would
- * spoil the model of the kernels. */
-static const char *name_model(const planning *p, const hac_op_spec *op, const char *codelet,
-                              char ret[MODEL_NAME_MAX])
+ * the executor of a GPU or another accelerator (`beside`) get a model of their own (".host"), because their
+ * times would spoil the model of the kernels. */
+static const char *name_model(const planning *p, const char *codelet, bool beside, char ret[MODEL_NAME_MAX])
 {
-    bool beside = op->host && devices_of_kind(p, able_devices(p, op), HAC_DEVICE_KIND_CPU) == 0;
     const char *learner = p->spec->learner;
     if (learner == NULL && !beside)
         return NULL;
@@ -148,7 +146,8 @@ static double price(const planning *p, const hac_op_spec *op, uint32_t device, b
 {
     char model[MODEL_NAME_MAX];
     hac_plan_task task = task_of(op);
-    task.model = name_model(p, op, op->codelet, model);
+    bool beside = op->host && devices_of_kind(p, able_devices(p, op), HAC_DEVICE_KIND_CPU) == 0;
+    task.model = name_model(p, op->codelet, beside, model);
     return hac_price_task(p->machine, device, 0, &task, 1, together, source);
 }
 
@@ -315,6 +314,44 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
                  p->machine->devices[__builtin_ctz(ret->explored)].name);
 }
 
+/* ---- host codelets elsewhere ---- */
+
+/* Seconds of the task's host codelet in the executor of a device that is no CPU. */
+static double price_host(const planning *p, const hac_op_spec *op, uint32_t device, bool *ret_measured)
+{
+    const hac_machine_device *d = &p->machine->devices[device];
+    char model[MODEL_NAME_MAX];
+    const double units = fmax(op->units, 1);
+    hac_prediction known = hac_model_predict(p->machine->models, d->key,
+                                             name_model(p, op->codelet, true, model), op->type, units, false);
+    *ret_measured = known.samples > 0;
+    return *ret_measured ? known.seconds
+                         : HAC_LAUNCH_SECONDS + hac_price_assumed_host(d, op->codelet, op->type, units);
+}
+
+/* Moves a task of a host codelet from the CPUs to another device's executor, if the task ends much earlier
+ * there (hac_price_wins_elsewhere). */
+static void go_elsewhere(const planning *p, const hac_op_spec *op, double ready, placement *ret)
+{
+    double here = 0;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (ret->mask >> d & 1)
+            here = fmax(here, p->free_at[d] - ready);
+    here = fmax(here, 0) + ret->seconds;
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
+        bool measured = false;
+        if (!(p->eligible >> d & 1) || is_cpu(p, d))
+            continue;
+        double seconds = price_host(p, op, d, &measured), there = fmax(p->free_at[d] - ready, 0) + seconds;
+        if (!hac_price_wins_elsewhere(there, measured, here))
+            continue;
+        *ret = (placement){.mask = UINT32_C(1) << d, .seconds = seconds};
+        snprintf(ret->why, sizeof(ret->why), "%s: %.3g ms%s, CPUs %.3g ms", p->machine->devices[d].name,
+                 there * 1e3, measured ? "" : " (a guess)", here * 1e3);
+        here = there;
+    }
+}
+
 /* ---- rule and pin ---- */
 
 /* The kind of device that the rule names. *ret_why is the reason, for people. */
@@ -388,6 +425,9 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
     if (mask == 0)
         return fail_pin(p, op, err);
     measure(p, op, mask, ready, ret);
+    bool free_choice = why[0] == '\0' && !p->machine->simulated;
+    if (free_choice && op->host && devices_of_kind(p, mask, HAC_DEVICE_KIND_CPU) == mask)
+        go_elsewhere(p, op, ready, ret);
     if (why[0] != '\0')
         memcpy(ret->why, why, sizeof(why));
     ret->host_only = is_host_only(p, op);
@@ -502,7 +542,8 @@ static hac_status add_task(planning *p, const hac_op_spec *op, const placement *
     hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
     char model[MODEL_NAME_MAX];
     hac_status status = name_codelets(p, op, where->host_only, &task, err);
-    if (status == HAC_OK && name_model(p, op, task.codelet, model) != NULL)
+    bool beside = op->host && devices_of_kind(p, where->mask, HAC_DEVICE_KIND_CPU) == 0;
+    if (status == HAC_OK && name_model(p, task.codelet, beside, model) != NULL)
         status = hac_plan_add_string(p->plan, model, &task.model, err);
     if (status == HAC_OK)
         status = hac_plan_add_string(p->plan, op->name, &task.stage, err);

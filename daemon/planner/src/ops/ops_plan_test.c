@@ -216,7 +216,7 @@ static void test_models_of_host(void **state)
     for (int cpu = 0; cpu < 2; cpu++)
         for (int host = 0; host < 2; host++)
             for (int learner = 0; learner < 2; learner++) {
-                hac_machine machine = machine_of(1e7, 1e7);
+                hac_machine machine = machine_of(1e9, 1e9);
                 machine.simulated = false;
                 for (size_t d = 0; d < 2; d++)
                     machine.devices[d].kind = cpu != 0 && d == 0 ? HAC_DEVICE_KIND_CPU : HAC_DEVICE_KIND_GPU;
@@ -515,10 +515,32 @@ static void test_explore(void **state)
     hac_model_set_free(models);
 }
 
+/* A host codelet leaves CPUs that are slower than cores of the host should be, unless it is pinned there. */
+static void test_host_codelet_elsewhere(void **state)
+{
+    (void)state;
+    for (int pinned = 0; pinned < 2; pinned++) {
+        hac_machine machine = machine_of(1e7, 1e7);
+        machine.simulated = false;
+        machine.devices[0].kind = HAC_DEVICE_KIND_CPU;
+        machine.devices[1].kind = HAC_DEVICE_KIND_GPU;
+        hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+        op.host = true;
+        op.pin = pinned != 0 ? "cpu" : "";
+        hac_plan *plan = plan_of(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1});
+        assert_int_equal(plan->tasks[0].device_mask, pinned != 0 ? 1 : 2);
+        assert_string_equal(hac_task_model(&plan->tasks[0], false), pinned != 0 ? "op.map" : "op.map.host");
+        assert_null(plan->tasks[0].kernels);
+        assert_true((strstr(plan->candidates[0].reason, "; by its host codelet") != NULL) == (pinned == 0));
+        hac_plan_free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explore),
+        cmocka_unit_test(test_host_codelet_elsewhere),
         cmocka_unit_test(test_rule),
         cmocka_unit_test(test_pins),
         cmocka_unit_test(test_measured),

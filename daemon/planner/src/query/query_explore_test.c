@@ -248,12 +248,60 @@ static void test_alike(void **state)
     hac_model_set_free(models);
 }
 
+/* The machine's devices that run the first task of that codelet. */
+static uint32_t devices_of(const hac_plan *plan, const char *codelet)
+{
+    uint32_t mask = 0;
+    for (size_t t = 0; t < plan->n_tasks && mask == 0; t++)
+        for (size_t d = 0; d < plan->n_devices && strcmp(plan->tasks[t].codelet, codelet) == 0; d++)
+            mask |= (plan->tasks[t].device_mask >> d & 1) << plan->devices[d].machine_index;
+    assert_int_not_equal(mask, 0);
+    return mask;
+}
+
+/* Host codelets run on CPUs. Where these are known to be slower than cores of the host should be, another
+ * device's executor runs them, until it is known to be slower still. */
+static void test_host_codelets_elsewhere(void **state)
+{
+    (void)state;
+    const double bytes = 160e6;
+    hac_machine machine = new_pair();
+    const char *cpu = machine.devices[0].key, *gpu = machine.devices[1].key;
+    for (int slow = 0; slow < 2; slow++) {
+        hac_model_set *models = NULL;
+        assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+        machine.models = models;
+        for (int i = 0; i < 9; i++) {
+            double factor = slow != 0 ? 30 : 1;
+            hac_model_record(models, cpu, "query.aggregate", HAC_TYPE_NONE, bytes, factor * 0.5, false);
+            hac_model_record(models, gpu, "hash.aggregate.table", HAC_TYPE_NONE, bytes, 0.02, false);
+            hac_model_record(models, cpu, "query.merge", HAC_TYPE_NONE, 48e6, factor * 0.1, false);
+            hac_model_record(models, cpu, "query.finish", HAC_TYPE_NONE, 21e6, factor * 0.1, false);
+        }
+        hac_query_spec spec = new_table();
+        hac_plan *plan = plan_for(&machine, &spec);
+        assert_int_equal(plan->query.engine, HAC_PLAN_ENGINE_DEVICE);
+        assert_int_equal(devices_of(plan, "query.merge"), slow != 0 ? 2 : 1);
+        hac_plan_free(plan);
+        spec.flags = HAC_COMPILED_AGGREGATES | HAC_COMPILED_HOST_AGGREGATE;
+        plan = plan_for(&machine, &spec);
+        assert_int_equal(devices_of(plan, "query.aggregate"), slow != 0 ? 2 : 1);
+        hac_plan_free(plan);
+        for (int i = 0; i < 9 && slow != 0; i++)
+            hac_model_record(models, gpu, "query.aggregate", HAC_TYPE_NONE, bytes, 40, false);
+        plan = plan_for(&machine, &spec);
+        assert_int_equal(devices_of(plan, "query.aggregate"), 1);
+        hac_plan_free(plan);
+        hac_model_set_free(models);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explore), cmocka_unit_test(test_explore_slow),
         cmocka_unit_test(test_mixed),   cmocka_unit_test(test_explore_sources),
-        cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_alike),   cmocka_unit_test(test_host_codelets_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

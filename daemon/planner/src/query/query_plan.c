@@ -25,7 +25,8 @@ typedef struct query_planning {
     size_t n_eligible;
     hac_plan *best;
     hac_query_strategy strategy; /* of the best one */
-    hac_device_set set;          /* likewise */
+    hac_device_set set, host;    /* likewise; `host` runs the host codelets */
+    bool elsewhere; /* likewise; host codelets run in another device's executor, without kernels */
     hac_candidates candidates;
     size_t chosen;
     double best_price;
@@ -193,25 +194,73 @@ static bool is_guess(const query_planning *p, hac_query_strategy strategy, const
     return guess;
 }
 
+/* Builds a plan with `host` for the host codelets. */
+static hac_status price(const query_planning *p, hac_query_strategy strategy, const hac_device_set *set,
+                        const hac_device_set *host, hac_plan **ret, hac_simulation *ret_simulation,
+                        hac_error *err)
+{
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_status status = build(p, strategy, set, host, &plan, err);
+    if (status == HAC_OK)
+        status = hac_plan_simulate(plan, p->machine, ret_simulation, err);
+    if (status != HAC_OK)
+        return status;
+    plan->predicted_seconds = ret_simulation->seconds;
+    *ret = hac_steal_ptr(plan);
+    return HAC_OK;
+}
+
+/* Whether host codelets should leave the CPUs, with which the query takes `seconds`, for another device's
+ * executor. */
+static bool wins_elsewhere(const hac_simulation *there, double seconds)
+{
+    bool measured = there->learnt_seconds + there->profile_seconds >= 0.9 * there->priced_seconds;
+    return hac_price_wins_elsewhere(there->seconds, measured, seconds);
+}
+
+static bool has_cpus(const query_planning *p, const hac_device_set *set)
+{
+    bool any = false;
+    for (size_t d = 0; d < set->n; d++)
+        any |= is_cpu(p->machine, set->machine_index[d]);
+    return any;
+}
+
+/* Builds a plan, with host codelets on the CPUs, or in the executors of `set` if that is faster. */
+static hac_status price_best(const query_planning *p, hac_query_strategy strategy, const hac_device_set *set,
+                             hac_plan **ret, hac_device_set *ret_host, hac_error *err)
+{
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL, *other = NULL;
+    hac_simulation simulation, there;
+    make_set(p, HAC_QUERY_HOST, ret_host);
+    hac_status status = price(p, strategy, set, ret_host, &plan, &simulation, err);
+    bool is_choice = strategy == HAC_QUERY_DEVICE && has_cpus(p, ret_host) && !has_cpus(p, set);
+    if (status == HAC_OK && is_choice && !p->machine->simulated)
+        status = price(p, strategy, set, set, &other, &there, err);
+    if (status != HAC_OK)
+        return status;
+    bool elsewhere = other != NULL && wins_elsewhere(&there, simulation.seconds);
+    if (elsewhere)
+        *ret_host = *set;
+    *ret = elsewhere ? hac_steal_ptr(other) : hac_steal_ptr(plan);
+    return HAC_OK;
+}
+
 /* Builds and prices one strategy, lists it, and keeps its plan if it is the cheapest so far of those allowed.
  */
 static hac_status consider(query_planning *p, hac_query_strategy strategy, const hac_device_set *set,
-                           hac_error *err)
+                           bool elsewhere, hac_error *err)
 {
     hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_simulation simulation;
     name_candidate(p, strategy, set, c->name, sizeof(c->name));
     hac_device_set host;
-    make_set(p, HAC_QUERY_HOST, &host);
-    hac_status status = build(p, strategy, set, &host, &plan, err);
-    if (status == HAC_OK)
-        status = hac_plan_simulate(plan, p->machine, &simulation, err);
+    hac_status status = price_best(p, strategy, set, &plan, &host, err);
     if (status != HAC_OK)
         return status;
-    c->seconds = plan->predicted_seconds = simulation.seconds;
+    c->seconds = plan->predicted_seconds;
     bool device = strategy == HAC_QUERY_DEVICE || strategy == HAC_QUERY_MIXED;
     c->by_kernels = strategy == HAC_QUERY_DEVICE;
     if (wants_device(p->spec) && !device && p->best != NULL &&
@@ -234,6 +283,8 @@ static hac_status consider(query_planning *p, hac_query_strategy strategy, const
         p->best_price = c->seconds;
         p->strategy = strategy;
         p->set = *set;
+        p->host = host;
+        p->elsewhere = elsewhere;
         p->chosen = p->candidates.n - 1;
     }
     return HAC_OK;
@@ -248,10 +299,34 @@ static hac_status consider_set(query_planning *p, hac_query_strategy strategy, h
         hac_device_set one = {.n = 1};
         one.machine_index[0] = set.machine_index[d];
         one.capability[0] = set.capability[d];
-        status = consider(p, strategy, &one, err);
+        status = consider(p, strategy, &one, false, err);
     }
     if (status == HAC_OK && set.n > 1)
-        status = consider(p, strategy, &set, err);
+        status = consider(p, strategy, &set, false, err);
+    return status;
+}
+
+/* Whether the executor of the machine's device may run host codelets instead of the CPUs in `set`. */
+static bool may_go_elsewhere(const query_planning *p, const hac_device_set *set, uint32_t device)
+{
+    return !p->machine->simulated && !is_cpu(p->machine, device) && has_cpus(p, set);
+}
+
+/* Other devices' executors, for host codelets: those that win against the CPUs. */
+static hac_status consider_elsewhere(query_planning *p, hac_query_strategy strategy, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
+        hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+        hac_simulation simulation;
+        hac_device_set set = {.n = 1, .machine_index = {p->eligible[i]}};
+        if (!may_go_elsewhere(p, &p->set, p->eligible[i]))
+            continue;
+        set.capability[0] = capability(p, strategy, p->eligible[i], NULL);
+        status = price(p, strategy, &set, &set, &plan, &simulation, err);
+        if (status == HAC_OK && wins_elsewhere(&simulation, p->best_price))
+            status = consider(p, strategy, &set, true, err);
+    }
     return status;
 }
 
@@ -381,7 +456,7 @@ static hac_status consider_mixed(query_planning *p, hac_error *err)
         cpus += is_cpu(p->machine, set.machine_index[d]);
     if (why_not_device(p->spec) != NULL || cpus == 0 || cpus == set.n)
         return HAC_OK;
-    return consider(p, HAC_QUERY_MIXED, &set, err);
+    return consider(p, HAC_QUERY_MIXED, &set, false, err);
 }
 
 /* ---- devices that are not known yet ---- */
@@ -430,21 +505,17 @@ static hac_status explore(query_planning *p, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_simulation simulation;
-    hac_device_set host;
     hac_query_strategy strategy = p->strategy == HAC_QUERY_ROWS ? HAC_QUERY_ROWS : HAC_QUERY_MIXED;
     bool asked = p->spec->engine != HAC_ENGINE_AUTO || wants_device(p->spec);
-    if (asked || p->machine->simulated || p->strategy == HAC_QUERY_WHOLE || has_kernels_on_cpus(p))
+    if (asked || p->machine->simulated || p->strategy == HAC_QUERY_WHOLE || has_kernels_on_cpus(p) ||
+        p->elsewhere)
         return HAC_OK;
     find_unknown(p, strategy);
     if (p->set.n_explored == 0)
         return HAC_OK;
-    make_set(p, HAC_QUERY_HOST, &host);
-    hac_status status = build(p, strategy, &p->set, &host, &plan, err);
-    if (status == HAC_OK)
-        status = hac_plan_simulate(plan, p->machine, &simulation, err);
+    hac_status status = price(p, strategy, &p->set, &p->host, &plan, &simulation, err);
     if (status != HAC_OK)
         return status;
-    plan->predicted_seconds = simulation.seconds;
     hac_plan_free(p->best);
     p->best = hac_steal_ptr(plan);
     return HAC_OK;
@@ -466,8 +537,10 @@ static hac_status plan_all(query_planning *p, hac_error *err)
     if (status == HAC_OK && strategy == HAC_QUERY_WHOLE) {
         hac_device_set set;
         make_set(p, strategy, &set);
-        status = consider(p, strategy, &set, err);
+        status = consider(p, strategy, &set, false, err);
     }
+    if (status == HAC_OK)
+        status = consider_elsewhere(p, strategy, err);
     if (status == HAC_OK && device && !wants_device(p->spec))
         status = consider_device(p, err);
     if (status == HAC_OK && device)
@@ -506,21 +579,28 @@ hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec
     return HAC_OK;
 }
 
-/* A round of host codelets alone: there is nothing to choose. */
+/* A round of host codelets alone: on the CPUs, or in another device's executor. */
 static hac_status plan_round(query_planning *p, hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_device_set set;
     hac_simulation simulation;
     make_set(p, HAC_QUERY_HOST, &set);
-    hac_status status = build(p, HAC_QUERY_HOST, &set, &set, &plan, err);
+    hac_status status = price(p, HAC_QUERY_HOST, &set, &set, &plan, &simulation, err);
+    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
+        hac_cleanup(hac_plan_free_cleanup) hac_plan *other = NULL;
+        if (!may_go_elsewhere(p, &set, p->eligible[i]))
+            continue;
+        const hac_device_set one = {.n = 1, .machine_index = {p->eligible[i]}, .capability = {1}};
+        status = price(p, HAC_QUERY_HOST, &one, &one, &other, &simulation, err);
+        if (status == HAC_OK && wins_elsewhere(&simulation, plan->predicted_seconds)) {
+            hac_plan_free(plan);
+            plan = hac_steal_ptr(other);
+        }
+    }
     if (status == HAC_OK)
-        status = hac_plan_simulate(plan, p->machine, &simulation, err);
-    if (status != HAC_OK)
-        return status;
-    plan->predicted_seconds = simulation.seconds;
-    *ret = hac_steal_ptr(plan);
-    return HAC_OK;
+        *ret = hac_steal_ptr(plan);
+    return status;
 }
 
 hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
