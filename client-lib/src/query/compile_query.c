@@ -95,10 +95,12 @@ static hac_query_text text_of(const hac_query_options *options, const hac_source
                            .path_columns = table ? NULL : options->path_columns,
                            .keeps_fields = options->sort_rows != 0,
                            .output = (hac_result_format)options->result_format};
-    text.source = (hac_source_options){
-        .format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
-        .inferred = columns->inferred,
-        .all_names = columns->inferred && columns->unseen == 0 && hac_formats[options->input_format].by_name};
+    text.source =
+        (hac_source_options){.format = table ? HAC_INPUT_TABLE : (hac_input_format)options->input_format,
+                             .inferred = columns->inferred,
+                             .all_names = columns->inferred && columns->unseen == 0 &&
+                                          (hac_formats[options->input_format].by_name ||
+                                           hac_formats[options->input_format].header)};
     if (!table)
         text.source.options = columns->detected ? columns->input_options : options->input_options;
     hac_input_options_plain(&text.source.options);
@@ -384,6 +386,27 @@ static void note_unseen(const hac_query *query, const hac_source_columns *column
                  used > 0 ? "; " : "", columns->unseen, columns->unseen > 1 ? "were" : "was");
 }
 
+/* Names the columns that some of the files lack. */
+static void note_lacking(const hac_query *query, char *ret, size_t capacity)
+{
+    size_t used = strlen(ret), shown = 0, lacking = 0;
+    for (size_t i = 0; i < query->columns.n_fields; i++)
+        lacking += query->columns.fields[i].lacking && query->columns.fields[i].part == HAC_LIST_WHOLE;
+    for (size_t i = 0; i < query->columns.n_fields && lacking > 0 && shown < 4; i++) {
+        const hac_field *field = &query->columns.fields[i];
+        if (!field->lacking || field->part != HAC_LIST_WHOLE || used + strlen(field->name) + 80 > capacity)
+            continue;
+        used += (size_t)snprintf(ret + used, capacity - used, "%s%s",
+                                 shown > 0  ? ", "
+                                 : used > 0 ? "; not in all files, and null in the others: "
+                                            : "not in all files, and null in the others: ",
+                                 field->name);
+        shown++;
+    }
+    if (shown > 0 && shown < lacking)
+        snprintf(ret + used, capacity - used, ", …");
+}
+
 /* Notes columns that are read as text because they have values of several kinds. */
 static void note_mixed(const hac_query *query, const hac_schema *schema, char *ret, size_t capacity)
 {
@@ -574,6 +597,7 @@ hac_status hac_query_compile_options(const hac_query_options *options, const hac
     note_json_fields(query, columns, compiled->note, sizeof(compiled->note));
     note_mixed(query, &columns->schema, compiled->note, sizeof(compiled->note));
     note_unseen(query, columns, compiled->note, sizeof(compiled->note));
+    note_lacking(query, compiled->note, sizeof(compiled->note));
     make_utf8(compiled->note, sizeof(compiled->note));
     make_utf8(compiled->assumed, sizeof(compiled->assumed));
     status = fill_message(query, &columns->table, compiled, err);

@@ -22,12 +22,14 @@ void hac_file_forms_free(hac_file_form *forms, size_t n)
 void hac_file_columns_clear(hac_file_columns *columns)
 {
     free(columns->columns);
+    free(columns->lacks);
     hac_file_forms_free(columns->forms, columns->n);
     *columns = (hac_file_columns){0};
 }
 
 /* ---- the same schema ---- */
 
+enum { FIELDS_MAX = 65535 /* of a record, and so of all files together */ };
 enum { TAIL_BYTES = 8, COMPARED_BYTES = 4096, COMPARED_MAX = 1 << 20 };
 
 static bool read_at(int fd, uint8_t *ret, size_t bytes, uint64_t offset)
@@ -256,22 +258,12 @@ static bool widen_in_order(hac_file_columns *first, const hac_file_columns *othe
     return true;
 }
 
-/* Fails if the columns that both files have are in another order; `found` are those of the other file. */
-static hac_status check_order(const hac_file_columns *first, const hac_described_column *const *found,
-                              hac_error *err)
+static hac_status fail_place(const char *name, const char *what, hac_error *err)
 {
-    const hac_described_column *last = NULL;
-    for (size_t i = 0; i < first->n; i++) {
-        if (found[i] == NULL)
-            continue;
-        if (last != NULL && found[i] < last)
-            return hac_fail(err, HAC_INVALID,
-                            "SQL: UNION ALL goes by the places of the columns, and '%s' has another place in "
-                            "another file; write UNION ALL BY NAME, or name the columns",
-                            found[i]->name);
-        last = found[i];
-    }
-    return HAC_OK;
+    return hac_fail(err, HAC_INVALID,
+                    "SQL: UNION ALL goes by the places of the columns, and '%s' %s; write UNION ALL BY NAME, "
+                    "or name the columns",
+                    name, what);
 }
 
 static bool has_column(const hac_file_columns *columns, const char *name)
@@ -282,23 +274,64 @@ static bool has_column(const hac_file_columns *columns, const char *name)
     return false;
 }
 
+/* Fails unless both files have the same columns in the same order; `found` are those of the other file. */
+static hac_status check_order(const hac_file_columns *first, const hac_file_columns *other,
+                              const hac_described_column *const *found, hac_error *err)
+{
+    const hac_described_column *last = NULL;
+    for (size_t i = 0; i < other->n; i++)
+        if (!has_column(first, other->columns[i].name))
+            return fail_place(other->columns[i].name, "is in one file only", err);
+    for (size_t i = 0; i < first->n; i++) {
+        if (found[i] == NULL)
+            return fail_place(first->columns[i].name, "is in one file only", err);
+        if (last != NULL && found[i] < last)
+            return fail_place(found[i]->name, "has another place in another file", err);
+        last = found[i];
+    }
+    return HAC_OK;
+}
+
+/* Notes the columns of `first` that another file lacks: those without an entry in `found`. */
+static hac_status note_lacking(hac_file_columns *first, const hac_described_column *const *found,
+                               hac_error *err)
+{
+    for (size_t i = 0; i < first->n; i++) {
+        if (found[i] != NULL)
+            continue;
+        if (first->lacks == NULL && (first->lacks = calloc(first->n + 1, sizeof(*first->lacks))) == NULL)
+            return hac_fail_no_memory(err);
+        first->lacks[i] = true;
+    }
+    return HAC_OK;
+}
+
 /* Appends the columns that only `other` has. */
 static hac_status add_others(hac_file_columns *first, const hac_file_columns *other, hac_error *err)
 {
-    size_t max = first->n + other->n + 1;
+    size_t max = first->n + other->n + 1, most = first->json ? HAC_COLUMNS_MAX : FIELDS_MAX;
+    bool *lacks = realloc(first->lacks, max * sizeof(*lacks));
+    if (lacks == NULL)
+        return hac_fail_no_memory(err);
+    if (first->lacks == NULL)
+        memset(lacks, 0, max * sizeof(*lacks));
+    first->lacks = lacks;
     hac_described_column *columns = realloc(first->columns, max * sizeof(*columns));
     if (columns == NULL)
         return hac_fail_no_memory(err);
     first->columns = columns;
-    hac_file_form *forms = realloc(first->forms, max * sizeof(*forms));
-    if (forms == NULL)
+    hac_file_form *forms = first->text ? realloc(first->forms, max * sizeof(*forms)) : NULL;
+    if (first->text && forms == NULL)
         return hac_fail_no_memory(err);
     first->forms = forms;
-    for (size_t i = 0; i < other->n && first->n <= HAC_COLUMNS_MAX; i++) {
+    for (size_t i = 0; i < other->n && first->n <= most; i++) {
         if (has_column(first, other->columns[i].name))
             continue;
-        forms[first->n] = (hac_file_form){0};
-        hac_file_form_add(&forms[first->n], other, &other->columns[i]);
+        if (forms != NULL) {
+            forms[first->n] = (hac_file_form){0};
+            hac_file_form_add(&forms[first->n], other, &other->columns[i]);
+        }
+        lacks[first->n] = true;
         columns[first->n++] = other->columns[i];
     }
     return HAC_OK;
@@ -333,7 +366,9 @@ hac_status hac_file_columns_widen(hac_file_columns *first, const hac_file_column
         in_order[i] = *found;
         widen_column(first, i, other, *found);
     }
-    hac_status status = first->by_position ? check_order(first, in_order, err) : HAC_OK;
+    hac_status status = first->by_position ? check_order(first, other, in_order, err) : HAC_OK;
+    if (status == HAC_OK && first->by_name)
+        status = note_lacking(first, in_order, err);
     return status == HAC_OK && first->by_name ? add_others(first, other, err) : status;
 }
 

@@ -36,11 +36,13 @@ typedef struct hac_file_columns {
      * */
     uint64_t schema_bytes;
     bool by_position;     /* other files must have the columns in the same order */
+    bool json;            /* the records name their values */
     bool text;            /* the types are those of the first records of a text */
     const char *name;     /* of the file, for messages; not owned */
     bool differ;          /* not all files show the same forms of numbers and dates */
     hac_file_form *forms; /* owned; of each column of texts, or NULL before the first one is widened */
-    bool by_name;         /* the records name their values: files may have columns of their own */
+    bool by_name;         /* files may have columns of their own, which are null in others */
+    bool *lacks;          /* owned; of each column, whether some file lacks it. NULL: none does */
 } hac_file_columns;
 
 void hac_file_forms_free(hac_file_form *forms, size_t n);

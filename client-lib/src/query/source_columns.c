@@ -158,6 +158,7 @@ static hac_status schema_of(const hac_file_columns *columns, hac_schema *ret, ha
         schema.fields[i].forms = c->flags / HAC_DESCRIBED_FORMS;
         schema.fields[i].odd = hac_described_odd(c);
         schema.fields[i].made = (c->flags & HAC_DESCRIBED_MADE_NAME) != 0;
+        schema.fields[i].lacking = columns->lacks != NULL && columns->lacks[i] && !columns->json;
     }
     *ret = schema;
     return HAC_OK;
@@ -215,6 +216,20 @@ static hac_status widen(hac_job **job, const char *name, hac_file_columns *first
     return status;
 }
 
+/* Whether a file of text, none of which is looked at otherwise, may have other columns than `described`. */
+static bool has_other_header(const hac_query_call *call, size_t described, size_t other,
+                             const hac_file_columns *columns)
+{
+    enum { COMPARED = 4096 };
+    char a[COMPARED], b[COMPARED];
+    if (!columns->by_name || columns->json || call->fds == NULL)
+        return false;
+    ssize_t n = pread(call->fds[described], a, sizeof(a), 0), m = pread(call->fds[other], b, sizeof(b), 0);
+    const char *end = n > 0 ? memchr(a, '\n', (size_t)n) : NULL;
+    size_t bytes = end != NULL ? (size_t)(end - a) : sizeof(a);
+    return m > 0 && (end == NULL || (size_t)m < bytes || memcmp(a, b, bytes) != 0);
+}
+
 /* Describes the other files whose schemas are not that of `described`, some at a time, and widens the columns
  * of that file. */
 static hac_status describe_files(hac_client *client, const hac_query_call *call, size_t described,
@@ -224,7 +239,10 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
     const char *names[AT_ONCE] = {NULL};
     size_t sent = 0, taken = 0, step = first->text ? (call->n_inputs + TEXTS_MAX - 1) / TEXTS_MAX : 1;
     hac_status status = HAC_OK;
-    for (size_t i = (call->n_inputs - 1) % step; i < call->n_inputs && status == HAC_OK; i += step) {
+    for (size_t i = 0; i < call->n_inputs && status == HAC_OK; i++) {
+        const bool sampled = i % step == (call->n_inputs - 1) % step;
+        if (!sampled && !has_other_header(call, described, i, first))
+            continue;
         if (i == described || (first->text && call->inputs[i]->bytes == 0))
             continue;
         *ret_unseen -= *ret_unseen > 0;
@@ -290,6 +308,7 @@ static hac_status describe_texts(hac_client *client, const hac_query_call *call,
     columns.text = ret->text;
     columns.by_position = ret->by_position;
     columns.by_name = ret->by_name;
+    columns.json = ret->json;
     *ret_unseen = unseen;
     if (status == HAC_OK)
         status = describe_files(client, &again, described, &columns, ret_unseen, err);
@@ -297,9 +316,15 @@ static hac_status describe_texts(hac_client *client, const hac_query_call *call,
         return status;
     hac_described_column *first = ret->columns;
     ret->columns = columns.columns;
-    columns.columns = first;
+    columns.columns = first; /* `lacks` is that of the same columns */
     ret->schema_bytes = hac_file_forms_write(ret->schema_bytes, &forms);
     return HAC_OK;
+}
+
+/* Whether header lines name the columns of texts. */
+static bool has_names(const hac_query_options *options, bool texts)
+{
+    return texts && hac_formats[options->input_format].header && options->input_options.no_header == 0;
 }
 
 /* Describes the source: its first input that has bytes, of texts whose types are found others, too, or all
@@ -320,13 +345,14 @@ static hac_status describe(hac_client *client, const hac_query_call *call, hac_s
     columns.text = texts;
     columns.name = call->inputs[described]->name;
     columns.by_position = call->options->by_position != 0;
-    columns.by_name = texts && hac_formats[call->options->input_format].by_name;
+    columns.json = texts && hac_formats[call->options->input_format].by_name;
+    columns.by_name = columns.json || (!columns.by_position && (files || has_names(call->options, texts)));
     size_t unseen = inputs_with_bytes(call) - 1;
     if (status == HAC_OK && texts)
         status = describe_texts(client, call, described, &columns, &unseen, err);
     else if (status == HAC_OK && files)
         status = describe_files(client, call, described, &columns, &unseen, err);
-    if (status == HAC_OK && columns.by_name)
+    if (status == HAC_OK && columns.json)
         status = settle_by_name(&columns, unseen, ret, err);
     *ret_found = columns.schema_bytes;
     if (schema && status == HAC_FAILED && columns.n > 0)

@@ -40,6 +40,7 @@ typedef struct hac_field {
     bool infinite;      /* of inferred columns of text: all values are nan or infinite */
     uint8_t separators; /* HAC_SEPARATOR_…: in the values of inferred columns that may be numbers or dates */
     hac_odd_value odd;  /* of inferred columns of text: why they are no numbers, times or bools */
+    bool lacking;       /* some file of the query has no such column, and null in its place */
     bool in_path;       /* the values are in the names of folders (base/folder_keys.h), not in the file */
     /* Lists or maps, if not HAC_NESTED_NONE: `type` is string, that of the whole column. */
     hac_nested nested;

@@ -272,7 +272,8 @@ static hac_node *of_text(hac_checker *c, const hac_node *call, unsigned part, co
     if (part == HAC_LIST_UNNEST) {
         if (field == NULL || field->in_path || !c->unnests)
             return fail(c, call, "unnest takes a column of csv, tsv, JSON lines, logfmt or Parquet");
-        hac_field of = {.type = element, .part = HAC_LIST_UNNEST, .inferred = field->inferred};
+        hac_field of = {
+            .type = element, .part = HAC_LIST_UNNEST, .inferred = field->inferred, .lacking = field->lacking};
         strcpy(of.name, field->name);
         return hac_part_column(c, call, &of, part_name(c, call, &of));
     }
@@ -320,7 +321,9 @@ hac_node *hac_part_of(hac_checker *c, const hac_node *call)
         return of_text(c, call, part, field);
     if (part == HAC_LIST_UNNEST && field->nested.kind == HAC_NESTED_MAP)
         return fail(c, call, "'%s' has maps, and unnest takes lists", field->name);
-    hac_field of = {.type = type_of((hac_list_part)part, field->nested), .part = (uint8_t)part};
+    hac_field of = {.type = type_of((hac_list_part)part, field->nested),
+                    .part = (uint8_t)part,
+                    .lacking = field->lacking};
     strcpy(of.name, field->name);
     if (takes == 2 && !take_argument(c, call, field->nested, &of))
         return NULL;

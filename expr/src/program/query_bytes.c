@@ -28,7 +28,7 @@
 #define VERSION 8
 #define PARTS   9 /* the version of queries that read parts of lists */
 
-enum { FIELD_INFERRED = 1, FIELD_IN_PATH = 2, FIELD_MEMBER = 4, ALL_FIELD_FLAGS = 7 };
+enum { FIELD_INFERRED = 1, FIELD_IN_PATH = 2, FIELD_MEMBER = 4, FIELD_LACKING = 8, ALL_FIELD_FLAGS = 15 };
 enum { AGGREGATES = 1, FILTER = 2, FINALS = 4, INFERRED = 8, ALL_NAMES = 16, ALL_FLAGS = 31 };
 
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
@@ -124,7 +124,8 @@ static void put_columns(const hac_query *query, hac_text *text)
         put(text,
             (query->columns.fields[i].inferred ? FIELD_INFERRED : 0u) |
                 (query->columns.fields[i].in_path ? FIELD_IN_PATH : 0u) |
-                (query->columns.fields[i].member ? FIELD_MEMBER : 0u),
+                (query->columns.fields[i].member ? FIELD_MEMBER : 0u) |
+                (query->columns.fields[i].lacking ? FIELD_LACKING : 0u),
             1);
         if (parts) {
             put(text, query->columns.fields[i].part, 1);
@@ -338,6 +339,7 @@ static bool take_columns(query_reader *r, hac_query *query)
         query->columns.fields[i].inferred = (flags & FIELD_INFERRED) != 0;
         query->columns.fields[i].in_path = (flags & FIELD_IN_PATH) != 0;
         query->columns.fields[i].member = (flags & FIELD_MEMBER) != 0;
+        query->columns.fields[i].lacking = (flags & FIELD_LACKING) != 0;
         if (r->parts) {
             query->columns.fields[i].part = (uint8_t)take(r, 1);
             take_name(r, query->columns.fields[i].argument, HAC_LIST_ARGUMENT_MAX);

@@ -176,15 +176,43 @@ static void clear_names(hac_schema *names)
     hac_schema_clear(names);
 }
 
+/* Whether the header is one field that looks like several. */
+static bool is_joined(const hac_schema *names)
+{
+    return names->n_fields == 1 && strpbrk(names->fields[0].name, ",;\t|") != NULL;
+}
+
 static hac_status fail_no_column(const hac_schema *names, const char *name, hac_error *err)
 {
-    const char *only = names->n_fields == 1 ? names->fields[0].name : "";
-    if (strpbrk(only, ",;\t|") == NULL)
+    if (!is_joined(names))
         return hac_fail(err, HAC_INVALID, "the header has no column '%s'", name);
     return hac_fail(err, HAC_INVALID,
                     "the header has no column '%s', but one field, '%.100s': files of one query have one "
                     "delimiter; query this one by itself",
-                    name, only);
+                    name, names->fields[0].name);
+}
+
+static bool has_name(const hac_source *source, const char *name)
+{
+    const hac_schema *columns = &source->query->columns;
+    for (size_t i = 0; i < columns->n_fields; i++)
+        if (strcmp(columns->fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A query for all columns fails with the first one that it does not know: libhac describes all files that it
+ * can read at any place, but not those that are compressed. */
+static hac_status check_all_known(const hac_source *source, const hac_schema *names, hac_error *err)
+{
+    for (size_t i = 0; hac_source_takes_all(source) && i < names->n_fields; i++)
+        if (!has_name(source, names->fields[i].name))
+            return hac_fail(
+                err, HAC_FAILED,
+                "the header has a column '%s', which the first file has not; name the columns, or "
+                "unpack the files",
+                names->fields[i].name);
+    return HAC_OK;
 }
 
 /* Finds the query's columns in the header. */
@@ -195,11 +223,11 @@ static hac_status match_names(hac_source *source, const hac_records_view *view, 
     for (size_t i = 0; i < source->n_columns && status == HAC_OK; i++) {
         hac_source_column *column = &source->columns[i];
         int place = hac_schema_find(&names, column->name, column->name_bytes);
-        if (place < 0)
+        if (place < 0 && (!column->lacking || is_joined(&names)))
             return fail_no_column(&names, column->name, err);
-        column->place = (size_t)place;
+        column->place = place < 0 ? SIZE_MAX : (size_t)place;
     }
-    return status;
+    return status == HAC_OK ? check_all_known(source, &names, err) : status;
 }
 
 static hac_status open_delimited(hac_source *source, hac_error *err)
@@ -317,6 +345,13 @@ static void tsv_column(const hac_source *source, hac_source_column *column, cons
     }
 }
 
+/* A column that this file has not. */
+static void null_column(const hac_source *source, hac_source_column *column)
+{
+    for (size_t r = 0; r < source->rows; r++)
+        hac_source_null(column, r);
+}
+
 static bool is_blank(const hac_records_view *view, size_t i)
 {
     return view->ends[i + 1] - view->ends[i] == 1 &&
@@ -365,7 +400,9 @@ static hac_status next_delimited(hac_source *source, hac_error *err)
     for (size_t i = 0; i < source->n_columns; i++) {
         const hac_source_column *text = text_of(source, &source->columns[i]);
         source->columns[i].bytes = view.data;
-        if (text != NULL)
+        if (source->columns[i].place == SIZE_MAX)
+            null_column(source, &source->columns[i]);
+        else if (text != NULL)
             copy_column(source, text, &source->columns[i]);
         else if (source->query->source.format == HAC_INPUT_TSV)
             tsv_column(source, &source->columns[i], &view, ordinals);

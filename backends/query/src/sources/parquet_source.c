@@ -33,6 +33,10 @@ static hac_status find_leaf(const hac_source_column *column, parquet_source *p, 
 {
     char here[HAC_VALUE_TYPE_NAME_MAX], there[HAC_VALUE_TYPE_NAME_MAX];
     int leaf = hac_parquet_find(p->file, column->name, column->name_bytes);
+    r->leaf = SIZE_MAX;
+    r->group = SIZE_MAX;
+    if (leaf == -1 && column->lacking)
+        return HAC_OK; /* all values are null */
     if (leaf < 0)
         return hac_fail(err, HAC_INVALID, "the file has %s '%s'",
                         leaf == HAC_PARQUET_TWICE ? "two columns" : "no column", column->name);
@@ -273,7 +277,7 @@ static hac_status begin_group(hac_source *source, hac_error *err)
     p->pruned.groups_by_bloom += pruned.groups_by_bloom;
     p->pruned.groups_by_pages += pruned.groups_by_pages;
     for (size_t i = 0; p->ranges.n == 0 && i < source->n_columns; i++)
-        p->bytes_pruned += group->chunks[p->readers[i].leaf].bytes;
+        p->bytes_pruned += p->readers[i].leaf == SIZE_MAX ? 0 : group->chunks[p->readers[i].leaf].bytes;
     return HAC_OK;
 }
 

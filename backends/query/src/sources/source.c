@@ -72,6 +72,7 @@ static hac_status make_columns(hac_source *source, hac_error *err)
         source->columns[i] = (hac_source_column){.type = field->type,
                                                  .repr = hac_repr_of(field->type),
                                                  .inferred = field->inferred,
+                                                 .lacking = field->lacking,
                                                  .member = field->member,
                                                  .part = field->part,
                                                  .argument = field->argument,

@@ -19,6 +19,7 @@ typedef struct hac_source_column {
     uint8_t *states;                /* HAC_BATCH_ROWS */
     hac_string_ref *refs;           /* text formats; for string columns of all formats, the values */
     bool inferred;                  /* hac_field.inferred */
+    bool lacking;                   /* hac_field.lacking */
     bool member;                    /* hac_field.member */
     uint8_t part;                   /* hac_field.part */
     const char *argument;           /* hac_field.argument */
