@@ -376,29 +376,78 @@ static void distribute_units(const distribution *d, hac_mpi_part *ret)
     }
 }
 
-static hac_status check_input(const hac_mpi_input *input, hac_error *err)
+/* ---- what is found in the records ---- */
+
+/* What rank 0 tells the others; `bytes` of columns follow. */
+typedef struct found_input {
+    hac_input_options input_options;
+    uint64_t infer_schema, find, bytes;
+} found_input;
+
+/* Memory of rank 0 for all ranks. */
+static hac_status share_memory(hac_mpi *mpi, void *memory, uint64_t bytes, hac_error *err)
 {
-    hac_input_format format = input->options->input_format;
-    if (hac_formats[format].by_name && input->options->schema == NULL)
-        return hac_fail(err, HAC_INVALID,
-                        "each rank would see other columns in its part of %s; name them with --schema",
-                        hac_formats[format].name);
-    return HAC_OK;
+    const unsigned n = hac_mpi_size(mpi);
+    hac_autofree uint64_t *offsets = calloc(n + 1, sizeof *offsets);
+    hac_status status =
+        hac_mpi_agree(mpi, offsets == NULL || memory == NULL ? hac_fail_no_memory(err) : HAC_OK, err);
+    for (unsigned r = 1; status == HAC_OK && r <= n; r++)
+        offsets[r] = bytes;
+    return status == HAC_OK ? hac_mpi_share(mpi, memory, offsets, err) : status;
+}
+
+/* Types, delimiters and forms are those of all files, whichever part of them a rank reads: rank 0 finds them
+ * as a query without ranks does. */
+static hac_status find_columns(const distribution *d, hac_mpi_part *ret, hac_error *err)
+{
+    const hac_mpi_input *input = d->input;
+    found_input f = {.bytes = 0};
+    hac_status status = HAC_OK;
+    if (rank_of(d) == 0 && d->all > 0) {
+        status = hac_query_find_columns(d->client, input->fds, input->names, input->n_files, &ret->options,
+                                        &ret->columns, &f.bytes, err);
+        f = (found_input){ret->options.input_options, (uint64_t)ret->options.infer_schema,
+                          (uint64_t)ret->options.find, f.bytes};
+    }
+    status = hac_mpi_agree(d->mpi, status, err);
+    if (status != HAC_OK || d->all == 0)
+        return status;
+    status = share_memory(d->mpi, &f, sizeof f, err);
+    if (status != HAC_OK || f.bytes == 0)
+        return status;
+    if (rank_of(d) != 0)
+        ret->columns = malloc(f.bytes);
+    status = share_memory(d->mpi, ret->columns, f.bytes, err);
+    ret->options.input_options = f.input_options;
+    ret->options.infer_schema = (int)f.infer_schema;
+    ret->options.find = (int)f.find;
+    ret->options.columns = ret->columns;
+    ret->options.columns_bytes = f.bytes;
+    return status;
+}
+
+void hac_mpi_part_clear(hac_mpi_part *part)
+{
+    free(part->columns);
+    *part = (hac_mpi_part){.n = 0};
 }
 
 hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_mpi_input *input, hac_mpi_part *ret,
                           hac_error *err)
 {
+    hac_mpi_input settled = *input;
     distribution d = {.mpi = mpi, .client = client, .input = input, .record = record_bytes(input)};
-    hac_status status = check_input(input, err);
-    *ret = (hac_mpi_part){.n = 0};
-    if (status == HAC_OK)
-        status = measure(&d, err);
+    *ret = (hac_mpi_part){.options = *input->options};
+    settled.options = &ret->options;
+    hac_status status = measure(&d, err);
     status = hac_mpi_agree(mpi, status, err);
     if (status == HAC_OK)
         status = compare_with_first(&d, err);
+    if (status == HAC_OK)
+        status = find_columns(&d, ret, err);
     if (status != HAC_OK)
         return status;
+    d.input = &settled;
     if (hac_formats[input->options->input_format].text)
         status = distribute_lines(&d, ret, err);
     else if (d.record > 0)
@@ -511,7 +560,7 @@ hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char 
         .options = options, .fds = &fd, .names = &path, .bytes = &bytes, .n_files = 1};
     const distribution d = {
         .mpi = mpi, .client = client, .input = &input, .units = {bytes}, .record = record_bytes(&input)};
-    hac_mpi_part part;
+    hac_cleanup(hac_mpi_part_clear) hac_mpi_part part = {.n = 0};
     hac_status status = hac_mpi_divide(mpi, client, &input, &part, err);
     if (status != HAC_OK || part.n == 0)
         return status;

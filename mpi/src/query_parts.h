@@ -33,7 +33,12 @@ enum { HAC_MPI_PIECES = 3 }; /* the end of a file, whole files, the begin of ano
 typedef struct hac_mpi_part {
     hac_mpi_piece pieces[HAC_MPI_PIECES];
     size_t n;
+    /* The input's options with what rank 0 has found in all files: its queries read parts with them. */
+    hac_query_options options;
+    void *columns; /* owned; of the options */
 } hac_mpi_part;
+
+void hac_mpi_part_clear(hac_mpi_part *part);
 
 /* Finds this rank's part. Collective; fails on all ranks if they were called with other files, sizes or
  * queries. HAC_INVALID: also, the input cannot be divided. */

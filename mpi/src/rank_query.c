@@ -215,6 +215,8 @@ static void prepare(const asking *a, hac_query_options *part, hac_query_options 
     whole->input_format = HAC_INPUT_PARQUET;
     whole->schema = NULL;
     whole->input_options = (hac_input_options){0};
+    whole->find = 0;
+    whole->columns = NULL;
     whole->where = whole->with_select = whole->with_where = NULL;
 }
 
@@ -320,16 +322,18 @@ hac_status hac_mpi_query_input(hac_mpi *mpi, hac_client *client, const hac_mpi_i
     if (status != HAC_OK)
         return status;
     own = *options;
-    own.find = 0;            /* a rank sees only its part of the input */
     own.path_columns = NULL; /* ranks read parts of files, which have no names */
-    a.options = &own;
-    status = hac_mpi_divide(mpi, client, input, &a.part, err); /* all ranks have one format after it */
+    hac_mpi_input asked = *input;
+    asked.options = &own;
+    status = hac_mpi_divide(mpi, client, &asked, &a.part, err); /* all ranks have one format after it */
+    a.options = &a.part.options;
     if (status == HAC_OK)
-        status = share_today(mpi, &own, err);
+        status = share_today(mpi, &a.part.options, err);
     if (status == HAC_OK)
         status = ask_either(&a, err);
     if (status == HAC_OK)
         *ret = hac_steal_ptr(a.result);
     hac_job_free(a.result);
+    hac_mpi_part_clear(&a.part);
     return status;
 }

@@ -4,6 +4,7 @@
 them fails. Needs Open MPI's mpirun."""
 import gzip
 import itertools
+import json
 import os
 import random
 import shutil
@@ -632,8 +633,42 @@ class Query(RankTest):
         self.bad(1, 2, "mapreduce", "absent.csv", *select, says="absent.csv")
         self.bad(1, 3, "mapreduce", "q.csv", "--schema", SCHEMA.replace("city:string", "city:i64"), "--select", "sum(city)",
                  says="q.csv")
-        (self.m.work / "j.jsonl").write_text('{"a": 1}\n')
-        self.bad(2, 2, "mapreduce", "j.jsonl", *select, says="--schema")
+
+    def test_what_is_found(self):
+        """Delimiter, header, forms and types are those of the whole file, also if a rank's part alone would show others."""
+        work = self.m.work
+        half = 30000
+        rows = [(i, i if i < half else i + 0.5, f"{i % 12 + 1:02}/{i % 28 + 1:02}/2024", "7" if i < half else "x", f"{i % 1000}.{i % 100:02}") for i in range(2 * half)]
+        total = sum(r[1] for r in rows)
+
+        def number(x):
+            whole, _, part = f"{x:,}".partition(".")
+            return whole.replace(",", ".") + ("," + part if part else "")
+        write = {"de.csv": "i;x;d;t\n" + "".join(f"{i};{number(x)};{d[3:5]}.{d[:2]}.{d[6:]};{t}\n" for i, x, d, t, _ in rows),
+                 "us.csv": "i,x,d,t,p\n" + "".join(",".join(map(str, r)) + "\n" for r in rows),
+                 "bare.tsv": "".join("\t".join(map(str, r)) + "\n" for r in rows),
+                 "o.jsonl": "".join(json.dumps({"i": i, "x": x, "t": t, **({"o": {"y": i}} if i >= half else {})}) + "\n" for i, x, d, t, _ in rows)}
+        for name, text in write.items():
+            (work / name).write_text(text)
+        ask = ("--select", "count() as n, sum(x) as s, max(t) as t, min(i) as i")
+        right = f"n,s,t,i\n{2 * half},{total},x,0\n".encode()
+        self.assertEqual(self.m.good("-q", "mapreduce", "de.csv", *ask), right)
+        for name in ("de.csv", "us.csv", "o.jsonl"):
+            for ranks in (1, 2, 3):
+                self.assertEqual(self.good(ranks, "-q", "mapreduce", name, *ask), right, (name, ranks))
+        for query in (("--select", "*", "--order-by", "i", "--limit", "5", "--offset", str(half - 2)), ("--group-by", "d", "--select", "count() as n, max(x) as x", "--order-by", "d"),
+                      ("--where", "d = '2024-02-29' or i = 45001", "--select", "*", "--order-by", "i"), ("--select", "count(distinct x) as k, avg(x) as a, median(i) as m")):
+            for name in ("de.csv", "us.csv"):
+                self.assertEqual(self.good(2, "-q", "mapreduce", name, *query), self.m.good("-q", "mapreduce", name, *query), (name, query))
+        for query in (("--select", "sum(c2) as s, max(c5) as p, count() as n"), ("--schema", "i:i64,x:f64,d:string,t:string,p:string", "--select", "sum(x) as s")):
+            self.assertEqual(self.good(2, "-q", "mapreduce", "bare.tsv", "--no-header", *query), self.m.good("-q", "mapreduce", "bare.tsv", "--no-header", *query))
+        for query in (("--select", "*", "--order-by", "i", "--limit", "3", "--offset", str(half - 1)), ("--select", "sum(o.y) as s, count(o.y) as n")):
+            self.assertEqual(self.good(2, "-q", "mapreduce", "o.jsonl", *query), self.m.good("-q", "mapreduce", "o.jsonl", *query))
+        (work / "late.jsonl").write_text('{"a":1}\n' * 70000 + '{"a":1,"late":2}\n')
+        (work / "cents.csv").write_text("p\n" + "1.25\n" * 70000 + "1.255\n")
+        for name, says in (("late.jsonl", "none of the first records"), ("cents.csv", "more digits behind the point")):
+            self.m.bad(1, "-q", "mapreduce", name, "--select", "*", "--order-by", "1", says=says)
+            self.bad(1, 2, "-q", "mapreduce", name, "--select", "*", "--order-by", "1", says=says)
 
 
     def test_sizes_differ(self):

@@ -398,6 +398,9 @@ typedef struct hac_query_options {
     /* Refuses files whose columns are in another order than those of the first one, as in UNION ALL without
      * BY NAME: columns have the places of the first file there. */
     int by_position;
+    /* Columns that hac_query_find_columns has found; NULL: they are found in this source. */
+    const void *columns;
+    uint64_t columns_bytes;
 } hac_query_options;
 
 enum {
@@ -414,7 +417,7 @@ enum { HAC_FIND_DELIMITER = 1, HAC_FIND_HEADER = 2, HAC_FIND_FORMS = 4 };
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_ENGINE_AUTO,    \
             {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, -1, 0, 0, HAC_INPUT_OPTIONS_INIT, NULL, 0, NULL,       \
-            UINT64_MAX, 0, 0, 0, NULL, NULL, NULL, 0, 0                                                      \
+            UINT64_MAX, 0, 0, 0, NULL, NULL, NULL, 0, 0, NULL, 0                                             \
     }
 
 /* Sets an option of the input format by the name and the value that logic files have for it
@@ -463,6 +466,17 @@ HAC_API void hac_sql_reword(const hac_sql *sql, hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names,
                                                 size_t n_files, const hac_query_options *options,
                                                 hac_job **ret_job, hac_error *err);
+
+/*
+ * Finds in files of text what hac_query_files would find in them: delimiter, header, forms and types. Sets
+ * input_options and infer_schema of the options and clears `find`. *ret_columns is malloc'ed, and for
+ * options->columns: with these options, queries of parts of the files read values as a query of all does.
+ * *ret_columns is NULL if nothing had to be found. HAC_INVALID: the query cannot be one of these files.
+ */
+HAC_API HAC_MUST_USE hac_status hac_query_find_columns(hac_client *client, const int *fds,
+                                                       const char *const *names, size_t n_files,
+                                                       hac_query_options *options, void **ret_columns,
+                                                       uint64_t *ret_bytes, hac_error *err);
 
 /* Describes a Parquet file in JSON (docs/flows/parquet.md): rows, columns, row groups, the places of each
  * column's pages, statistics. The result (hac_job_data) is the text. */

@@ -68,6 +68,11 @@ HAC_MUST_USE hac_status hac_query_send(hac_client *client, const hac_query_call 
 HAC_MUST_USE hac_status hac_query_call_compile(hac_client *client, const hac_query_call *call,
                                                hac_compiled_query **ret, hac_error *err);
 
+/* What hac_query_find_columns finds for a call on files, whose options `options` are. */
+HAC_MUST_USE hac_status hac_query_call_find(hac_client *client, const hac_query_call *call,
+                                            hac_query_options *options, void **ret_columns,
+                                            uint64_t *ret_bytes, hac_error *err);
+
 /* Compiles a query on the file in `fd`, for a plan. -1: there is no file. The caller frees *ret. */
 HAC_MUST_USE hac_status hac_query_compile_file(hac_client *client, int fd, const hac_query_options *options,
                                                hac_compiled_query **ret, hac_error *err);

@@ -116,20 +116,19 @@ static hac_status damaged(hac_error *err)
     return hac_fail(err, HAC_PROTOCOL, "the description of the source is damaged");
 }
 
-static hac_status take_columns(const hac_job *job, hac_file_columns *ret, hac_error *err)
+static hac_status read_columns(const void *data, uint64_t bytes, hac_file_columns *ret, hac_error *err)
 {
-    uint64_t bytes = hac_job_bytes(job);
     size_t n = (size_t)(bytes / sizeof(hac_described_column));
     uint64_t more = bytes % sizeof(hac_described_column), schema_bytes = 0;
     if (more != 0 && more != sizeof(schema_bytes))
         return damaged(err);
     if (more != 0)
-        memcpy(&schema_bytes, (const uint8_t *)hac_job_data(job) + bytes - more, sizeof(schema_bytes));
+        memcpy(&schema_bytes, (const uint8_t *)data + bytes - more, sizeof(schema_bytes));
     hac_autofree hac_described_column *columns = calloc(n + 1, sizeof(*columns));
     if (columns == NULL)
         return hac_fail_no_memory(err);
     if (n > 0)
-        memcpy(columns, hac_job_data(job), n * sizeof(*columns));
+        memcpy(columns, data, n * sizeof(*columns));
     for (size_t i = 0; i < n; i++) {
         hac_value_type type = {columns[i].kind, columns[i].precision, columns[i].scale};
         if (memchr(columns[i].name, '\0', sizeof(columns[i].name)) == NULL ||
@@ -194,7 +193,7 @@ static hac_status take_answer(hac_job **job, hac_file_columns *ret, hac_error *e
 {
     hac_status status = hac_job_wait(*job, -1, err);
     if (status == HAC_OK)
-        status = take_columns(*job, ret, err);
+        status = read_columns(hac_job_data(*job), hac_job_bytes(*job), ret, err);
     hac_job_unref(*job);
     *job = NULL;
     return status;
@@ -264,6 +263,45 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
     return status;
 }
 
+/* ---- a description that was made before ---- */
+
+/* What hac_query_options.columns begins with. A hac_described_column of each column follows, and what was
+ * found (query_layout.h). */
+typedef struct found_columns {
+    uint64_t unseen, json;
+} found_columns;
+
+static hac_status take_found_columns(const hac_query_options *options, hac_file_columns *ret,
+                                     size_t *ret_unseen, hac_error *err)
+{
+    found_columns head;
+    if (options->columns_bytes < sizeof(head))
+        return damaged(err);
+    memcpy(&head, options->columns, sizeof(head));
+    hac_status status = read_columns((const uint8_t *)options->columns + sizeof(head),
+                                     options->columns_bytes - sizeof(head), ret, err);
+    *ret_unseen = (size_t)head.unseen;
+    ret->json = head.json != 0;
+    return status;
+}
+
+static hac_status write_found_columns(const hac_file_columns *columns, size_t unseen, void **ret,
+                                      uint64_t *ret_bytes, hac_error *err)
+{
+    const found_columns head = {unseen, columns->json};
+    size_t bytes = columns->n * sizeof(*columns->columns);
+    uint8_t *found = malloc(sizeof(head) + bytes + sizeof(columns->schema_bytes));
+    if (found == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(found, &head, sizeof(head));
+    if (bytes > 0)
+        memcpy(found + sizeof(head), columns->columns, bytes);
+    memcpy(found + sizeof(head) + bytes, &columns->schema_bytes, sizeof(columns->schema_bytes));
+    *ret = found;
+    *ret_bytes = sizeof(head) + bytes + sizeof(columns->schema_bytes);
+    return HAC_OK;
+}
+
 static size_t inputs_with_bytes(const hac_query_call *call)
 {
     size_t n = 0;
@@ -329,29 +367,40 @@ static bool has_names(const hac_query_options *options, bool texts)
 
 /* Describes the source: its first input that has bytes, of texts whose types are found others, too, or all
  * Parquet files, whose columns may differ in type unless a schema says which type is wanted. */
-static hac_status describe(hac_client *client, const hac_query_call *call, hac_source_columns *ret,
-                           uint64_t *ret_found, hac_error *err)
+static hac_status describe_inputs(hac_client *client, const hac_query_call *call, hac_file_columns *ret,
+                                  size_t *ret_unseen, hac_error *err)
 {
-    hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
     hac_job *job = NULL;
-    bool schema = hac_query_has_schema(call->options);
     bool parquet = call->options->input_format == HAC_INPUT_PARQUET;
     bool texts = !parquet && call->fds != NULL && call->n_inputs > 1 && hac_query_infers(call->options);
     bool files = parquet && hac_query_names_other(call->options);
     size_t described = files ? 0 : first_input(call);
     hac_status status = ask(client, call, described, &job, err);
     if (status == HAC_OK)
-        status = take_answer(&job, &columns, err);
-    columns.text = texts;
-    columns.name = call->inputs[described]->name;
-    columns.by_position = call->options->by_position != 0;
-    columns.json = texts && hac_formats[call->options->input_format].by_name;
-    columns.by_name = columns.json || (!columns.by_position && (files || has_names(call->options, texts)));
-    size_t unseen = inputs_with_bytes(call) - 1;
+        status = take_answer(&job, ret, err);
+    ret->text = texts;
+    ret->name = call->inputs[described]->name;
+    ret->by_position = call->options->by_position != 0;
+    ret->json = texts && hac_formats[call->options->input_format].by_name;
+    ret->by_name = ret->json || (!ret->by_position && (files || has_names(call->options, texts)));
+    *ret_unseen = inputs_with_bytes(call) - 1;
     if (status == HAC_OK && texts)
-        status = describe_texts(client, call, described, &columns, &unseen, err);
+        status = describe_texts(client, call, described, ret, ret_unseen, err);
     else if (status == HAC_OK && files)
-        status = describe_files(client, call, described, &columns, &unseen, err);
+        status = describe_files(client, call, described, ret, ret_unseen, err);
+    return status;
+}
+
+/* Describes the source, or takes the description that the options have. */
+static hac_status describe(hac_client *client, const hac_query_call *call, hac_source_columns *ret,
+                           uint64_t *ret_found, hac_error *err)
+{
+    hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
+    const hac_query_options *options = call->options;
+    bool schema = hac_query_has_schema(options);
+    size_t unseen = 0;
+    hac_status status = options->columns != NULL ? take_found_columns(options, &columns, &unseen, err)
+                                                 : describe_inputs(client, call, &columns, &unseen, err);
     if (status == HAC_OK && columns.json)
         status = settle_by_name(&columns, unseen, ret, err);
     *ret_found = columns.schema_bytes;
@@ -440,6 +489,34 @@ static hac_status find_columns(hac_client *client, const hac_query_call *call, h
     for (size_t i = 0; status == HAC_OK && i < ret->schema.n_fields; i++)
         ret->schema.fields[i].inferred = ret->inferred;
     return status;
+}
+
+hac_status hac_query_call_find(hac_client *client, const hac_query_call *call, hac_query_options *options,
+                               void **ret_columns, uint64_t *ret_bytes, hac_error *err)
+{
+    hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
+    hac_cleanup(hac_source_columns_clear) hac_source_columns source = {0};
+    hac_autofree hac_compiled_query *compiled = NULL;
+    size_t unseen = 0;
+    *ret_columns = NULL;
+    *ret_bytes = 0;
+    if (!hac_formats[options->input_format].inferred)
+        return HAC_OK;
+    options->infer_schema = hac_query_infers(options);
+    hac_status status = describe_inputs(client, call, &columns, &unseen, err);
+    if (status == HAC_FAILED && hac_query_has_schema(options)) { /* the schema may decide */
+        options->infer_schema = 0;
+        return HAC_OK;
+    }
+    if (status == HAC_OK)
+        status = hac_query_call_compile(client, call, &compiled, err); /* refuses what files contradict in */
+    if (status == HAC_OK)
+        status = write_found_columns(&columns, unseen, ret_columns, ret_bytes, err);
+    if (status != HAC_OK)
+        return status;
+    options->input_options = compiled->input_options;
+    options->find = 0;
+    return HAC_OK;
 }
 
 /* Adds a note if the first bytes of csv or tsv are not UTF-8: such text is equal to no text of the query. */

@@ -191,6 +191,32 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
     return status == HAC_OK ? hac_query_submit(client, &call, ret_job, err) : status;
 }
 
+hac_status hac_query_find_columns(hac_client *client, const int *fds, const char *const *names,
+                                  size_t n_files, hac_query_options *options, void **ret_columns,
+                                  uint64_t *ret_bytes, hac_error *err)
+{
+    hac_query_options known;
+    hac_query_call call;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK && (n_files == 0 || n_files > HAC_QUERY_FILES_MAX))
+        status =
+            hac_fail(err, HAC_INVALID, "%zu files are given, 1 to %d can be", n_files, HAC_QUERY_FILES_MAX);
+    if (status != HAC_OK)
+        return status;
+    hac_cleanup(free_inputs) file_inputs *files = calloc(1, sizeof(*files));
+    if (files == NULL)
+        return hac_fail_no_memory(err);
+    status = fill_files(files, fds, names, n_files, &known, &call, err);
+    if (status == HAC_OK)
+        status = hac_query_call_find(client, &call, &known, ret_columns, ret_bytes, err);
+    if (status != HAC_OK)
+        return status;
+    options->input_options = known.input_options;
+    options->infer_schema = known.infer_schema;
+    options->find = known.find;
+    return HAC_OK;
+}
+
 /* Runs the job that reads the footers of the call's files. */
 static hac_status read_footers(hac_client *client, const hac_query_call *call,
                                const hac_compiled_query *compiled, hac_query_footers *ret, hac_error *err)

@@ -66,8 +66,10 @@ HAC_API void hac_mpi_sorted_clear(hac_mpi_sorted *sorted);
  * For count, sum, min and max each rank sends its groups to rank 0. For other aggregates, and for sums of
  * floats, each rank sends the rows for which `where` is true.
  *
- * HAC_INVALID: also JSON lines or logfmt without a `schema`, or a rank that passes another query or number of
- * files. HAC_FAILED: also a file that has another size on some rank. HAC_UNSUPPORTED: path_columns, summary.
+ * Rank 0 finds delimiters, forms and types in all files, and the others read their parts with them.
+ *
+ * HAC_INVALID: also a rank that passes another query or number of files. HAC_FAILED: also a file that has
+ * another size on some rank. HAC_UNSUPPORTED: path_columns, summary.
  */
 HAC_API HAC_MUST_USE hac_status hac_mpi_query(MPI_Comm comm, hac_client *client, const int *fds,
                                               const char *const *names, size_t n_files,
