@@ -6,7 +6,7 @@
 #ifndef MPI_QUERY_PARTS_H
 #define MPI_QUERY_PARTS_H
 
-#include <hac/hac.h>
+#include <hac/files.h>
 
 #include "opsplit/run_options.h"
 #include "ranks.h"

@@ -7,6 +7,7 @@ import gzip
 import html.parser
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -615,6 +616,32 @@ class Files(PackageTest):
             time.sleep(0.7)
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.communicate(timeout=30)[0], "interrupted\n[1]\n")
+
+    def test_interrupted_before_the_first_byte(self):
+        """Ctrl-C while nobody has written to a pipe whose name says no format; other threads run meanwhile."""
+        for name in ("/dev/fd/{}", "/proc/self/fd/{}"):
+            reader, writer = os.pipe()
+            code = ("import hac, threading, time\nticks = []\n"
+                    "threading.Thread(target=lambda: [(ticks.append(1), time.sleep(0.02)) for _ in range(50)], daemon=True).start()\n"
+                    f"try: hac.query({name.format(reader)!r}, select='count() as n')\n"
+                    "except KeyboardInterrupt: print('interrupted', len(ticks) > 10)\n"
+                    "print(hac.query({'x': [1]}).to_numpy()['x'].tolist())")
+            process = subprocess.Popen([sys.executable, "-c", code], env=self.environment(), stdout=subprocess.PIPE, text=True, pass_fds=(reader,))
+            self.addCleanup(process.kill)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=30)[0], "interrupted True\n[1]\n")
+            os.close(reader)
+            os.close(writer)
+
+    def test_words(self):
+        """The words and numbers of the package are those of <hac/query.h>."""
+        from hac import _hac
+        header = (Path(__file__).resolve().parents[2] / "base/include/hac/query.h").read_text()
+        for words, prefix, none in ((_hac.FORMATS, "HAC_INPUT_", ("NONE", "TABLE")), (_hac.ENGINES, "HAC_ENGINE_", ())):
+            numbers = {name.lower(): int(number) for name, number in re.findall(rf"\b{prefix}([A-Z0-9_]+) = (\d+)", header) if name not in none}
+            self.assertEqual(words, numbers)
+        self.assertIn(f"#define HAC_QUERY_FILES_MAX {_hac.FILES_MAX}\n", header)
 
     def test_wrong(self):
         import hac

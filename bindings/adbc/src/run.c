@@ -166,7 +166,7 @@ static hac_status run_descriptors(hac_adbc_connection *c, const hac_adbc_source 
  * of others. HAC_FAILED: the file has a format that hac does not read. */
 static hac_status look_at(const char *path, hac_input_format *ret, hac_error *err)
 {
-    hac_status status = hac_files_find_format(path, -1, ret, err);
+    hac_status status = hac_files_find_format(path, -1, -1, ret, err);
     if (status != HAC_OK || *ret != HAC_INPUT_PARQUET)
         *ret = HAC_INPUT_NONE;
     return status == HAC_FAILED ? status : HAC_OK;

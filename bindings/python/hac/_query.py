@@ -15,15 +15,11 @@ from ._progress import Bar, bar_of
 from ._result import Result
 from ._table import columns_of_dict, columns_of_structured, is_array
 
-# <hac/query.h>: hac_input_format, hac_engine
-FORMATS = {"csv": 2, "tsv": 3, "jsonl": 4, "lines": 5, "words": 6, "kv": 7, "fixed": 8, "parquet": 9, "lengths": 10,
-           "typedbytes": 11, "clf": 12, "logfmt": 13, "syslog": 14}
+FORMATS = _hac.FORMATS
 TEXT_WITH_TYPES = (FORMATS["csv"], FORMATS["tsv"], FORMATS["jsonl"])
-ENGINES = {"auto": 0, "host": 1, "device": 2}
 STATEMENT_OPTIONS = ("select", "where", "group_by", "having", "order_by", "limit", "limit_by", "offset", "distinct")
 QUERY_OPTIONS = (*STATEMENT_OPTIONS, "format", "schema", "input", "engine")
 FIND_DELIMITER, FIND_HEADER, FIND_FORMS = 1, 2, 4
-FILES_MAX = 253
 
 
 # ---- options ----
@@ -42,7 +38,7 @@ def _options(options: Dict[str, Any]) -> Dict[str, Any]:
         known["distinct"] = 1
     engine = options.pop("engine", None)
     if engine is not None:
-        known["engine"] = _word(ENGINES, engine, "engine")
+        known["engine"] = _word(_hac.ENGINES, engine, "engine")
     form = options.pop("format", None)
     if form is not None:
         known["input_format"] = _word(FORMATS, form, "format")
@@ -79,7 +75,11 @@ def _files_of(place: str) -> List[Optional[str]]:
 def _format_of(name: Optional[str]) -> int:
     if name is None:
         return 0
-    form, assumed = _hac.input_format_of(os.fspath(name))
+    path = os.fspath(name)
+    if os.path.isfile(path):
+        form, assumed = _hac.input_format_of(path, -1)
+    else:  # a pipe may stay silent
+        form, assumed = run_aside(lambda stop: _hac.input_format_of(path, stop), None)
     if assumed:
         warnings.warn(f"{name}: read as {next(word for word, n in FORMATS.items() if n == form)}, which its first bytes look like; "
                       "format= says another format", stacklevel=2)
@@ -117,7 +117,7 @@ def _read_here(files: List[Optional[str]], form: int) -> bool:
     """Whether this process reads the files, and not hacd's executors: what is packed, what has no size, JSON, many files."""
     if form == FORMATS["parquet"]:
         return False
-    if len(files) > FILES_MAX or form == FORMATS["jsonl"] or None in files:
+    if len(files) > _hac.FILES_MAX or form == FORMATS["jsonl"] or None in files:
         return True
     return any(not stat.S_ISREG(os.stat(name).st_mode) or _hac.is_compressed(name, form) for name in files)  # type: ignore
 
@@ -157,7 +157,7 @@ def _submit_files(places: List[str], options: Dict[str, Any], sql: Optional[_hac
     here = _find_dialect(files, options)
     if here or _read_here(files, form):
         return _run_splits(files, options, sql, bar)
-    if len(files) > FILES_MAX:
+    if len(files) > _hac.FILES_MAX:
         with lent_connection() as mine:
             job = mine.query_file_list(tuple(os.fsencode(name) for name in files), options, sql)  # type: ignore
             job.wait()  # nobody is to wait for it when the connection is lent again

@@ -5,16 +5,20 @@
 
 /* ---- functions ---- */
 
-static PyObject *input_format_of(PyObject *module, PyObject *path)
+static PyObject *input_format_of(PyObject *module, PyObject *args)
 {
     hac_error err = HAC_ERROR_NONE;
-    const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
-    if (text == NULL)
+    const char *text;
+    int stop_fd;
+    hac_status status;
+    if (!PyArg_ParseTuple(args, "si:input_format_of", &text, &stop_fd))
         return NULL;
     hac_input_format format = hac_input_format_of(text);
     if (format != HAC_INPUT_NONE)
         return Py_BuildValue("(iO)", (int)format, Py_False);
-    hac_status status = hac_files_find_format(text, -1, &format, &err);
+    Py_BEGIN_ALLOW_THREADS /* a pipe may stay silent */
+    status = hac_files_find_format(text, -1, stop_fd, &format, &err);
+    Py_END_ALLOW_THREADS
     if (status != HAC_OK && status != HAC_INVALID)
         return hacpy_raise(hacpy_state_of(module), &err);
     bool assumed = status == HAC_OK && format != HAC_INPUT_PARQUET;
@@ -34,9 +38,11 @@ static PyObject *is_compressed(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"input_format_of", input_format_of, METH_O,
-     "input_format_of(path, /)\n--\n\nThe number of a file's input format: by its suffix, else by its "
-     "first bytes; 0: not known. And whether it is assumed."},
+    {"input_format_of", input_format_of, METH_VARARGS,
+     "input_format_of(path, stop_fd, /)\n--\n\nThe number of a file's input format: by its suffix, else by "
+     "its "
+     "first bytes, for which a pipe is waited for until stop_fd is readable; 0: not known. And whether it is "
+     "assumed."},
     {"is_compressed", is_compressed, METH_VARARGS,
      "is_compressed(path, format, /)\n--\n\nWhether a file is compressed, so that this process has to read "
      "it."},
@@ -53,6 +59,34 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* ---- lists of libhac ---- */
+
+/* Adds a word and its number; without a word nothing. */
+static bool add_word(PyObject *dict, const char *word, int number)
+{
+    PyObject *value = PyLong_FromLong(number);
+    bool added = value != NULL && (word == NULL || PyDict_SetItemString(dict, word, value) == 0);
+    Py_XDECREF(value);
+    return added;
+}
+
+/* FORMATS, ENGINES and FILES_MAX. */
+static int add_lists(PyObject *module)
+{
+    PyObject *formats = PyDict_New(), *engines = PyDict_New();
+    bool added = formats != NULL && engines != NULL;
+    for (int i = 0; added && i < HAC_INPUT_END; i++)
+        added = add_word(formats, hac_input_format_name((hac_input_format)i), i);
+    for (int i = 0; added && i < HAC_ENGINE_END; i++)
+        added = add_word(engines, hac_engine_name((hac_engine)i), i);
+    added = added && PyModule_AddObjectRef(module, "FORMATS", formats) == 0 &&
+            PyModule_AddObjectRef(module, "ENGINES", engines) == 0 &&
+            PyModule_AddIntConstant(module, "FILES_MAX", HAC_QUERY_FILES_MAX) == 0;
+    Py_XDECREF(formats);
+    Py_XDECREF(engines);
+    return added ? 0 : -1;
+}
+
 /* ---- the module ---- */
 
 static int set_up(PyObject *module)
@@ -65,7 +99,8 @@ static int set_up(PyObject *module)
     Py_DECREF(errors);
     if (state->error_of == NULL || hacpy_add_connection_type(module, state) < 0 ||
         hacpy_add_memory_type(module, state) < 0 || hacpy_add_job_type(module, state) < 0 ||
-        hacpy_add_progress_type(module, state) < 0 || hacpy_add_sql_type(module, state) < 0)
+        hacpy_add_progress_type(module, state) < 0 || hacpy_add_sql_type(module, state) < 0 ||
+        add_lists(module) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", hac_version());
 }

@@ -33,17 +33,12 @@ def status_class():
     raise SystemExit("_errors.py has no Status")
 
 
-inputs = enumerators("base/include/hac/query.h", "HAC_INPUT_")
 codes = enumerators("base/include/hac/error.h", "HAC_")
 topics = enumerators("client-lib/include/hac/hac.h", "HAC_TOPIC_")
 plans = enumerators("client-lib/include/hac/hac.h", "HAC_PLAN_")
 types = enumerators("base/include/hac/type.h", "HAC_TYPE_")
 finds = enumerators("client-lib/include/hac/hac.h", "HAC_FIND_")
 wanted = [
-    ("formats", {name.upper(): number for name, number in assigned("_query.py", "FORMATS").items()},
-     {name: number for name, number in inputs.items() if name not in ("NONE", "TABLE")}),
-    ("engines", {name.upper(): number for name, number in assigned("_query.py", "ENGINES").items()},
-     enumerators("base/include/hac/query.h", "HAC_ENGINE_")),
     ("types", {f"{kind}{8 * size}".upper(): number for (kind, size), number in assigned("_sort.py", "KEY_TYPES").items()},
      {name: number for name, number in types.items() if name not in ("NONE", "COUNT")}),
     ("status", status_class(), {name: number for name, number in codes.items() if name != "OK"}),

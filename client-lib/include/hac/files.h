@@ -67,10 +67,11 @@ HAC_API int hac_files_is_compressed(const char *path, int fd, hac_input_format f
  * recognised; other text is assumed to be HAC_INPUT_CSV, so say so to the user. `fd` is the input at its
  * current offset, a regular file, a pipe, for whose first bytes the call waits, or a socket; -1: the regular
  * file `name`. HAC_INVALID: the bytes are no text, or cannot be seen before they are read; the message is a
- * clause without the name. HAC_FAILED: the input has another format, which the message names.
+ * clause without the name. HAC_FAILED: the input has another format, which the message names. HAC_CANCELLED:
+ * stop_fd is readable; -1: the wait is not given up.
  */
-HAC_API HAC_MUST_USE hac_status hac_files_find_format(const char *name, int fd, hac_input_format *ret,
-                                                      hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_files_find_format(const char *name, int fd, int stop_fd,
+                                                      hac_input_format *ret, hac_error *err);
 
 /*
  * Finds the dialect of csv and tsv in the first bytes of an input, which stay to be read: sets members of
@@ -88,6 +89,22 @@ HAC_API HAC_MUST_USE hac_status hac_files_find_dialect(const char *name, int fd,
 
 /* Whether input_options say such a dialect, so that libhac has to read any file (hac_query_splits). */
 HAC_API int hac_files_is_dialect(const hac_query_options *options);
+
+/*
+ * Finds in files of text what hac_query_files would find in them: delimiter, header, forms and types. Sets
+ * input_options and infer_schema of the options and clears `find`. *ret_columns is malloc'ed, and for
+ * options->columns: with these options, queries of parts of the files read values as a query of all does.
+ * *ret_columns is NULL if nothing had to be found. HAC_INVALID: the query cannot be one of these files.
+ */
+HAC_API HAC_MUST_USE hac_status hac_query_find_columns(hac_client *client, const int *fds,
+                                                       const char *const *names, size_t n_files,
+                                                       hac_query_options *options, void **ret_columns,
+                                                       uint64_t *ret_bytes, hac_error *err);
+
+/* The words of the formats of files and of the engines, as the command line has them: "csv", "device". NULL:
+ * the number stands for none, so that a program may list them by counting. */
+HAC_API const char *hac_input_format_name(hac_input_format format);
+HAC_API const char *hac_engine_name(hac_engine engine);
 
 /*
  * Makes columns of folders' names like year=2024 (docs/formats.md), if all files have the same keys: sets

@@ -467,17 +467,6 @@ HAC_API HAC_MUST_USE hac_status hac_query_files(hac_client *client, const int *f
                                                 size_t n_files, const hac_query_options *options,
                                                 hac_job **ret_job, hac_error *err);
 
-/*
- * Finds in files of text what hac_query_files would find in them: delimiter, header, forms and types. Sets
- * input_options and infer_schema of the options and clears `find`. *ret_columns is malloc'ed, and for
- * options->columns: with these options, queries of parts of the files read values as a query of all does.
- * *ret_columns is NULL if nothing had to be found. HAC_INVALID: the query cannot be one of these files.
- */
-HAC_API HAC_MUST_USE hac_status hac_query_find_columns(hac_client *client, const int *fds,
-                                                       const char *const *names, size_t n_files,
-                                                       hac_query_options *options, void **ret_columns,
-                                                       uint64_t *ret_bytes, hac_error *err);
-
 /* Describes a Parquet file in JSON (docs/flows/parquet.md): rows, columns, row groups, the places of each
  * column's pages, statistics. The result (hac_job_data) is the text. */
 HAC_API HAC_MUST_USE hac_status hac_describe_parquet(hac_client *client, int fd, const char *name,

@@ -132,10 +132,10 @@ static hac_status find_format(content *c, hac_input_format *ret, hac_error *err)
     return status;
 }
 
-hac_status hac_files_find_format(const char *name, int fd, hac_input_format *ret, hac_error *err)
+hac_status hac_files_find_format(const char *name, int fd, int stop_fd, hac_input_format *ret, hac_error *err)
 {
     uint8_t data[LOOK_BYTES];
-    content c = {.name = name, .data = data, .capacity = sizeof data, .stop_fd = -1};
+    content c = {.name = name, .data = data, .capacity = sizeof data, .stop_fd = stop_fd};
     hac_status status = hac_first_bytes_look(&c, fd, is_decided, err);
     return status == HAC_OK ? find_format(&c, ret, err) : status;
 }

@@ -86,7 +86,7 @@ static bool is_parquet(const char *path)
 hac_input_format hac_files_format_of(const char *path)
 {
     hac_input_format format = hac_format_of_path(path);
-    if (format == HAC_INPUT_NONE && hac_files_find_format(path, -1, &format, NULL) != HAC_OK)
+    if (format == HAC_INPUT_NONE && hac_files_find_format(path, -1, -1, &format, NULL) != HAC_OK)
         return HAC_INPUT_NONE;
     return format;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <hac/files.h>
+
 #include "base/format.h"
 #include "base/input_options.h"
 #include "base/limits.h"
@@ -48,6 +50,18 @@ hac_status hac_query_set_option(hac_query_options *options, const char *name, co
 hac_input_format hac_input_format_of(const char *path)
 {
     return hac_format_of_path(path);
+}
+
+const char *hac_input_format_name(hac_input_format format)
+{
+    bool of_files = format > HAC_INPUT_NONE && format < HAC_INPUT_END && format != HAC_INPUT_TABLE;
+    return of_files ? hac_formats[format].name : NULL;
+}
+
+const char *hac_engine_name(hac_engine engine)
+{
+    static const char *const names[HAC_ENGINE_END] = {"auto", "host", "device"};
+    return engine < HAC_ENGINE_END ? names[engine] : NULL;
 }
 
 static hac_status check_text(const char *name, const char *text, size_t max, hac_error *err)

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <hac/files.h>
+
 #include "base/byte_order_mark.h"
 #include "base/format.h"
 #include "base/input_options.h"

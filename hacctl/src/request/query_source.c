@@ -207,7 +207,7 @@ static hac_status find_format(const char *command, const char *word, char assume
     hac_error found = HAC_ERROR_NONE;
     hac_status status = standard && isatty(STDIN_FILENO) == 1
                             ? hac_fail(&found, HAC_INVALID, "nothing of it has been typed yet")
-                            : hac_files_find_format(name, standard ? STDIN_FILENO : -1, ret, &found);
+                            : hac_files_find_format(name, standard ? STDIN_FILENO : -1, -1, ret, &found);
     if (status == HAC_INVALID) {
         snprintf(why, sizeof why, "%s, and %.120s", standard ? "It has no suffix" : "Its suffix does not say",
                  found.message);
