@@ -236,6 +236,22 @@ static size_t convert_rows(const hac_source_column *column, const char *bytes, s
     return r;
 }
 
+/* Whether the value of a column of numbers is written as codes are: 007 or +49. Among the first values it would
+ * have made the column one of text. */
+static bool is_code(const hac_source_column *column, const char *text, size_t bytes)
+{
+    if (!column->inferred || bytes < 2 || text[0] > '0' ||
+        !hac_kind_is_number((hac_kind)column->type.kind)) /* most values begin with 1 … 9 */
+        return false;
+    while (bytes > 2 && *text == ' ') {
+        text++;
+        bytes--;
+    }
+    size_t sign = *text == '-';
+    return *text == '+' ||
+           (bytes > sign + 1 && text[sign] == '0' && text[sign + 1] >= '0' && text[sign + 1] <= '9');
+}
+
 /* Describes a valid value of the type. */
 static const char *kind_text(hac_kind kind)
 {
@@ -286,6 +302,9 @@ const char *hac_source_text_problem(const hac_source_column *column, const char 
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' has more digits behind the point than %s", field, type);
     else if (status == HAC_TEXT_ZONE)
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' has a zone, and %s has none", field, type);
+    else if (is_code(column, text, bytes))
+        snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' is written as a code, and not as %s (%s)", field,
+                 kind_text((hac_kind)column->type.kind), type);
     else
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' is not %s (%s)", field,
                  kind_text((hac_kind)column->type.kind), type);
@@ -306,7 +325,8 @@ static const char *wider_type(const hac_source_column *column, const char *text,
     if (column->type.kind == HAC_KIND_TIMESTAMP &&
         hac_parse_timestamp(text, bytes, &microseconds) == HAC_TEXT_OK)
         return "timestamptz";
-    bool number = column->type.kind == HAC_KIND_I64 || column->type.kind == HAC_KIND_DECIMAL;
+    bool number = (column->type.kind == HAC_KIND_I64 || column->type.kind == HAC_KIND_DECIMAL) &&
+                  !is_code(column, text, bytes);
     return number && hac_parse_f64(text, bytes, &value) == HAC_TEXT_OK ? "f64" : "string";
 }
 
@@ -372,7 +392,7 @@ static hac_status fail_value(hac_source *source, const hac_source_column *column
     hac_source_where(source, row, where);
     const char *text = (const char *)column->bytes + ref.offset;
     hac_source_text_problem(column, text, ref.length, status, problem);
-    bool found = find_form(source, column, text, ref.length, form);
+    bool found = !is_code(column, text, ref.length) && find_form(source, column, text, ref.length, form);
     if (!column->inferred)
         return hac_fail(err, HAC_FAILED, "%s, column %s: %s%s%s%s", where, column->name, problem,
                         found ? "; " : "", found ? form : "", found ? " reads it" : "");
@@ -380,6 +400,18 @@ static hac_status fail_value(hac_source *source, const hac_source_column *column
                     "%s, column %s: %s, the type that its first values have; say --schema '%s:%s'%s%s%s",
                     where, column->name, problem, column->name, wider_type(column, text, ref.length),
                     found ? ", or " : "", found ? form : "", found ? ", which reads this value" : "");
+}
+
+/* Returns the first row from `r` on whose value is a code, or `rows`. */
+static size_t find_code(const hac_source_column *column, size_t r, size_t rows)
+{
+    const char *bytes = (const char *)column->bytes;
+    if (!column->inferred || !hac_kind_is_number((hac_kind)column->type.kind))
+        return rows;
+    while (r < rows && (column->states[r] != HAC_ROW_OK ||
+                        !is_code(column, bytes + column->refs[r].offset, column->refs[r].length)))
+        r++;
+    return r;
 }
 
 hac_status hac_source_convert(hac_source *source, hac_error *err)
@@ -391,11 +423,16 @@ hac_status hac_source_convert(hac_source *source, hac_error *err)
         const hac_source_column *column = &source->columns[i];
         if (column->type.kind == HAC_KIND_STRING)
             continue;
+        size_t code = find_code(column, 0, rows);
         for (size_t r = 0; r < rows; r++) {
             hac_text_status status;
-            r = convert_rows(column, (const char *)column->bytes, r, rows, &status);
-            if (status == HAC_TEXT_OK)
+            r = convert_rows(column, (const char *)column->bytes, r, code, &status);
+            if (status == HAC_TEXT_OK && (r != code || r == rows))
                 continue;
+            if (status == HAC_TEXT_OK) {
+                status = HAC_TEXT_MALFORMED;
+                code = find_code(column, r + 1, rows);
+            }
             if (source->query->source.options.skip_errors) {
                 source->n_dropped += !source->dropped[r];
                 source->dropped[r] = true;
