@@ -664,6 +664,9 @@ class Query(RankTest):
             self.assertEqual(self.good(2, "-q", "mapreduce", "bare.tsv", "--no-header", *query), self.m.good("-q", "mapreduce", "bare.tsv", "--no-header", *query))
         for query in (("--select", "*", "--order-by", "i", "--limit", "3", "--offset", str(half - 1)), ("--select", "sum(o.y) as s, count(o.y) as n")):
             self.assertEqual(self.good(2, "-q", "mapreduce", "o.jsonl", *query), self.m.good("-q", "mapreduce", "o.jsonl", *query))
+        (work / "more.csv").write_text("t,i,extra\n" + "".join(f"w,{i},{i}.5\n" for i in range(half)))
+        for query in (("--select", "count(extra) as e, sum(extra) as s, count(x) as n, max(t) as t, sum(i) as i"), ("--select", "*", "--order-by", "i, t", "--limit", "9")):
+            self.assertEqual(self.good(2, "-q", "mapreduce", "us.csv", "more.csv", *query), self.m.good("-q", "mapreduce", "us.csv", "more.csv", *query))
         (work / "late.jsonl").write_text('{"a":1}\n' * 70000 + '{"a":1,"late":2}\n')
         (work / "cents.csv").write_text("p\n" + "1.25\n" * 70000 + "1.255\n")
         for name, says in (("late.jsonl", "none of the first records"), ("cents.csv", "more digits behind the point")):

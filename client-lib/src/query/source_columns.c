@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "base/query_layout.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "expr/described_nested.h"
 #include "file_columns.h"
@@ -265,21 +266,30 @@ static hac_status describe_files(hac_client *client, const hac_query_call *call,
 
 /* ---- a description that was made before ---- */
 
-/* What hac_query_options.columns begins with. A hac_described_column of each column follows, and what was
- * found (query_layout.h). */
+/* What hac_query_options.columns begins with. A byte for each of `n` columns follows, 1: some files lack it;
+ * then their hac_described_column, and what was found (query_layout.h). */
 typedef struct found_columns {
-    uint64_t unseen, json;
+    uint64_t unseen, json, n;
 } found_columns;
 
 static hac_status take_found_columns(const hac_query_options *options, hac_file_columns *ret,
                                      size_t *ret_unseen, hac_error *err)
 {
     found_columns head;
+    const uint8_t *at = options->columns;
     if (options->columns_bytes < sizeof(head))
         return damaged(err);
-    memcpy(&head, options->columns, sizeof(head));
-    hac_status status = read_columns((const uint8_t *)options->columns + sizeof(head),
-                                     options->columns_bytes - sizeof(head), ret, err);
+    memcpy(&head, at, sizeof(head));
+    uint64_t left = options->columns_bytes - sizeof(head);
+    if (head.n > left)
+        return damaged(err);
+    hac_status status = read_columns(at + sizeof(head) + head.n, left - head.n, ret, err);
+    if (status == HAC_OK && ret->n != head.n)
+        status = damaged(err);
+    if (status == HAC_OK && (ret->lacks = calloc(ret->n + 1, sizeof(*ret->lacks))) == NULL)
+        status = hac_fail_no_memory(err);
+    for (size_t i = 0; status == HAC_OK && i < ret->n; i++)
+        ret->lacks[i] = at[sizeof(head) + i] != 0;
     *ret_unseen = (size_t)head.unseen;
     ret->json = head.json != 0;
     return status;
@@ -288,18 +298,20 @@ static hac_status take_found_columns(const hac_query_options *options, hac_file_
 static hac_status write_found_columns(const hac_file_columns *columns, size_t unseen, void **ret,
                                       uint64_t *ret_bytes, hac_error *err)
 {
-    const found_columns head = {unseen, columns->json};
-    size_t bytes = columns->n * sizeof(*columns->columns);
-    uint8_t *found = malloc(sizeof(head) + bytes + sizeof(columns->schema_bytes));
-    if (found == NULL)
-        return hac_fail_no_memory(err);
-    memcpy(found, &head, sizeof(head));
-    if (bytes > 0)
-        memcpy(found + sizeof(head), columns->columns, bytes);
-    memcpy(found + sizeof(head) + bytes, &columns->schema_bytes, sizeof(columns->schema_bytes));
+    const found_columns head = {unseen, columns->json, columns->n};
+    hac_text text = HAC_TEXT_NONE;
+    char *found = NULL;
+    size_t bytes = 0;
+    hac_text_add_bytes(&text, (const char *)&head, sizeof(head));
+    for (size_t i = 0; i < columns->n; i++)
+        hac_text_add_bytes(&text, columns->lacks != NULL && columns->lacks[i] ? "\1" : "\0", 1);
+    if (columns->n > 0)
+        hac_text_add_bytes(&text, (const char *)columns->columns, columns->n * sizeof(*columns->columns));
+    hac_text_add_bytes(&text, (const char *)&columns->schema_bytes, sizeof(columns->schema_bytes));
+    hac_status status = hac_text_finish(&text, &found, &bytes, err);
     *ret = found;
-    *ret_bytes = sizeof(head) + bytes + sizeof(columns->schema_bytes);
-    return HAC_OK;
+    *ret_bytes = bytes;
+    return status;
 }
 
 static size_t inputs_with_bytes(const hac_query_call *call)

@@ -236,8 +236,8 @@ static size_t convert_rows(const hac_source_column *column, const char *bytes, s
     return r;
 }
 
-/* Whether the value of a column of numbers is written as codes are: 007 or +49. Among the first values it would
- * have made the column one of text. */
+/* Whether the value of a column of numbers is written as codes are: 007 or +49. Among the first values it
+ * would have made the column one of text. */
 static bool is_code(const hac_source_column *column, const char *text, size_t bytes)
 {
     if (!column->inferred || bytes < 2 || text[0] > '0' ||
