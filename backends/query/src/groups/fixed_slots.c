@@ -179,7 +179,7 @@ void hac_fixed_slots_write(const hac_group_table *t, const uint32_t *order, uint
 
 /* ---- back to the table's records ---- */
 
-hac_status hac_group_settle(hac_group_table *t, hac_error *err)
+static hac_status settle_slots(hac_group_table *t, hac_error *err)
 {
     hac_fixed_slots *s = &t->slots;
     if (!s->on)
@@ -197,6 +197,12 @@ hac_status hac_group_settle(hac_group_table *t, hac_error *err)
     return HAC_OK;
 }
 
+hac_status hac_group_settle(hac_group_table *t, hac_error *err)
+{
+    hac_lanes_settle(t);
+    return settle_slots(t, err);
+}
+
 /* The slots' memory is returned: the table may need it for its records. */
 static void free_slots(hac_group_table *t)
 {
@@ -209,7 +215,7 @@ static void free_slots(hac_group_table *t)
 hac_status hac_group_leave_slots(hac_group_table *t, hac_error *err)
 {
     bool unindexed = t->slots.on || t->slots.unindexed;
-    hac_status status = hac_group_settle(t, err);
+    hac_status status = settle_slots(t, err);
     if (status != HAC_OK)
         return status;
     free_slots(t);

@@ -32,7 +32,6 @@ struct hac_group_coded {
     uint64_t rows, unknown;
     uint32_t index[HAC_BATCH_ROWS];
     uint16_t rest[HAC_BATCH_ROWS]; /* rows of unknown groups */
-    uint64_t at[HAC_BATCH_ROWS];
     uint64_t gathered[KEYS_MAX][HAC_BATCH_ROWS];
 };
 
@@ -248,26 +247,29 @@ static bool find_index(struct hac_group_coded *c, size_t rows)
 
 /* ---- groups -------------------------------------------------------------------------------------------- */
 
-/* Fills t->at for known groups, and c->rest; returns the number of other rows. */
+/* Sets t->number for known groups, and c->rest; returns the number of other rows. */
 static size_t find_known(hac_group_table *t, struct hac_group_coded *c, size_t rows)
 {
-    uint64_t stride = t->layout.stride, *at = t->at;
+    const uint32_t *groups = c->groups, *index = c->index;
+    uint32_t *number = t->number, known = 1;
     size_t n = 0;
     for (size_t i = 0; i < rows; i++) {
-        uint32_t group = c->groups[c->index[i]];
-        at[i] = group * stride - stride;
+        uint32_t group = groups[index[i]];
+        number[i] = group - 1;
+        known &= group != 0;
+    }
+    for (size_t i = 0; !known && i < rows; i++) {
         c->rest[n] = (uint16_t)i;
-        n += group == 0;
+        n += groups[index[i]] == 0;
     }
     return n;
 }
 
 /* Finds the groups of the other rows in the slots, and notes them. */
 static hac_status find_rest(hac_group_table *t, struct hac_group_coded *c, const hac_column *columns,
-                            size_t rows, size_t n, hac_error *err)
+                            size_t n, hac_error *err)
 {
     hac_column keys[KEYS_MAX];
-    memcpy(c->at, t->at, rows * sizeof *c->at);
     for (size_t k = 0; k < c->n_keys; k++) {
         keys[k] = columns[k];
         keys[k].values = c->gathered[k];
@@ -277,14 +279,12 @@ static hac_status find_rest(hac_group_table *t, struct hac_group_coded *c, const
     hac_group_keys_load(t, keys, n);
     hac_group_keys_hash(t, n);
     hac_status status = hac_group_find(t, n, err);
-    if (status != HAC_OK)
-        return status;
-    for (size_t i = 0; i < n; i++) {
-        c->at[c->rest[i]] = t->at[i];
-        c->groups[c->index[c->rest[i]]] = (uint32_t)(t->at[i] / t->layout.stride) + 1;
+    for (size_t i = 0; status == HAC_OK && i < n; i++) {
+        uint32_t group = (uint32_t)(t->at[i] / t->layout.stride);
+        t->number[c->rest[i]] = group;
+        c->groups[c->index[c->rest[i]]] = group + 1;
     }
-    memcpy(t->at, c->at, rows * sizeof *c->at);
-    return HAC_OK;
+    return status;
 }
 
 hac_status hac_group_find_coded(hac_group_table *t, const hac_column *columns, size_t rows, bool *ret_done,
@@ -306,6 +306,7 @@ hac_status hac_group_find_coded(hac_group_table *t, const hac_column *columns, s
     c->unknown += n;
     if (c->rows > TRIED && c->unknown > c->rows / 2)
         c->never = c->off = true;
-    *ret_done = true;
-    return n > 0 ? find_rest(t, c, columns, rows, n, err) : HAC_OK;
+    hac_status status = n > 0 ? find_rest(t, c, columns, n, err) : HAC_OK;
+    *ret_done = t->numbered = status == HAC_OK;
+    return status;
 }

@@ -11,8 +11,8 @@
 
 #include "group_internal.h"
 
-/* As hac_group_find_all for any partition. *ret_done is false if the keys are others: then nothing was done.
- * Leaves t->hash undefined. */
+/* As hac_group_find_all for any partition, but sets t->number and t->numbered in place of t->at. *ret_done is false if the keys are others: then nothing was done.
+ * Sets t->number, and leaves t->at and t->hash undefined. */
 HAC_MUST_USE hac_status hac_group_find_coded(hac_group_table *t, const hac_column *columns, size_t rows,
                                              bool *ret_done, hac_error *err);
 

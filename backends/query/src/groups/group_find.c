@@ -404,6 +404,13 @@ static hac_status find_with_nulls(hac_group_table *t, size_t rows, hac_error *er
     return status;
 }
 
+void hac_group_find_places(hac_group_table *t, size_t rows)
+{
+    uint64_t stride = t->layout.stride;
+    for (size_t i = 0; i < rows; i++)
+        t->at[i] = t->number[i] * stride;
+}
+
 static bool all_equal(const uint64_t *at, size_t rows)
 {
     uint64_t differ = (at[rows / 2] ^ at[0]) | (at[rows / 3] ^ at[0]) | (at[rows - 1] ^ at[0]);
@@ -414,9 +421,17 @@ static bool all_equal(const uint64_t *at, size_t rows)
     return differ == 0;
 }
 
+static bool numbers_equal(const uint32_t *numbers, size_t rows)
+{
+    uint32_t differ = (numbers[rows / 2] ^ numbers[0]) | (numbers[rows - 1] ^ numbers[0]);
+    for (size_t i = 0; differ == 0 && i < rows; i++)
+        differ |= numbers[i] ^ numbers[0];
+    return differ == 0;
+}
+
 void hac_group_note_one_group(hac_group_table *t, size_t rows)
 {
-    t->one_group = t->groups < 64 && all_equal(t->at, rows);
+    t->one_group = t->groups < 64 && (t->numbered ? numbers_equal(t->number, rows) : all_equal(t->at, rows));
 }
 
 hac_status hac_group_find(hac_group_table *t, size_t rows, hac_error *err)

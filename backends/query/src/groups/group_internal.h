@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The group table's data, and functions that its files share. Lower files come first: group_memory.h,
- * value_set.h, value_column.h, group_slots, group_keys, group_find, accumulators/, then group_table. */
+ * value_set.h, value_column.h, group_slots, group_lanes, group_keys, group_find, accumulators/, then
+ * group_table. */
 #ifndef QUERY_GROUP_INTERNAL_H
 #define QUERY_GROUP_INTERNAL_H
 
 #include "codelet/hash.h"
 #include "exact_sums.h"
 #include "expr/group_layout.h"
+#include "group_lanes.h"
 #include "group_memory.h"
 #include "query/group_table.h"
 #include "query/partial.h"
@@ -79,6 +81,7 @@ struct hac_group_table {
     hac_value_set *sets;
     hac_value_column *value_columns;
     hac_exact_sums exact;
+    hac_lanes lanes;
     hac_buckets *buckets; /* one for each accumulator, of histogram.c; NULL: none was needed yet */
 
     /* The current batch: the keys' words, column by column, then the packed word (or, in the general layout,
@@ -88,6 +91,8 @@ struct hac_group_table {
     const uint8_t *nulls[HAC_QUERY_KEYS_MAX]; /* for each key, a byte a row; NULL: no nulls */
     uint64_t hash[HAC_BATCH_ROWS];
     uint64_t at[HAC_BATCH_ROWS];
+    uint32_t number[HAC_BATCH_ROWS];   /* of each row's group, if `numbered`; then `at` may not be set */
+    bool numbered;
     const uint8_t *null_states;        /* single key: rows of the null group */
     bool one_group;                    /* all rows of the batch belong to one group */
     struct hac_group_coded *coded;     /* of group_coded.c */
@@ -210,7 +215,9 @@ HAC_MUST_USE hac_status hac_group_find_all(hac_group_table *t, const hac_column 
  * hac_group_find_all, without a hash. *ret_done is false for other keys: then nothing was done. */
 HAC_MUST_USE hac_status hac_group_find_direct(hac_group_table *t, size_t rows, const uint64_t *keys,
                                               bool *ret_done, hac_error *err);
-/* Sets t->one_group from t->at. */
+/* Sets t->at from t->number, and for keys of one word t->number from t->at. */
+void hac_group_find_places(hac_group_table *t, size_t rows);
+/* Sets t->one_group from t->number or t->at. */
 void hac_group_note_one_group(hac_group_table *t, size_t rows);
 /* As hac_group_find for keys of one word with t->hash set, in a table that fits no cache: slots and records
  * are prefetched. There is room for all new groups. */
@@ -301,8 +308,8 @@ void hac_group_results_free(struct hac_group_results *results);
 
 /* ---- fixed_slots.c ---- */
 
-/* Moves the groups from slots to the table's records, where they can be read (settle), or also be added to
- * with hac_group_find (leave_slots). */
+/* Brings groups to the table's records: from slots and lanes, so that they can be read (settle), or from
+ * slots, so that they can be added to with hac_group_find (leave_slots). */
 HAC_MUST_USE hac_status hac_group_settle(hac_group_table *t, hac_error *err);
 HAC_MUST_USE hac_status hac_group_leave_slots(hac_group_table *t, hac_error *err);
 

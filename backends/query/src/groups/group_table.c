@@ -13,6 +13,28 @@
 
 HAC_DEFINE_CLEANUP(hac_group_table *, hac_group_table_free)
 
+/* Lists the lanes of a group: its rows, then those of its accumulators. */
+static bool make_lanes(hac_group_table *t)
+{
+    const hac_group_layout *layout = &t->layout;
+    hac_lanes *l = &t->lanes;
+    l->to = calloc(1 + layout->n_accumulators * HAC_LANES_MAX, sizeof *l->to);
+    l->first = calloc(layout->n_accumulators + 1, sizeof *l->first);
+    if (l->to == NULL || l->first == NULL)
+        return false;
+    l->to[0] = (hac_lane){.offset = layout->rows_offset, .words = 1};
+    l->n = 1;
+    for (size_t i = 0; i < layout->n_accumulators; i++) {
+        const hac_accumulator *a = &layout->accumulators[i];
+        const hac_accumulator_ops *ops = hac_accumulator_ops_of(a);
+        size_t n = ops->lanes == NULL ? 0 : ops->lanes(a, &l->to[l->n]);
+        l->first[i] = (uint16_t)(n == 0 ? 0 : l->n);
+        for (size_t k = 0; k < n; k++)
+            l->to[l->n++].offset += a->offset;
+    }
+    return true;
+}
+
 hac_status hac_group_table_new(const hac_query *query, const hac_group_options *options,
                                hac_group_table **ret, hac_error *err)
 {
@@ -60,6 +82,8 @@ hac_status hac_group_table_new(const hac_query *query, const hac_group_options *
             t->value_columns[a->set] =
                 (hac_value_column){.budget = &t->budget, .size = hac_accumulator_value_size(a)};
     }
+    if (!make_lanes(t))
+        return hac_fail_no_memory(err);
     hac_group_layout_empty(&t->layout, t->empty);
     hac_exact_reset(t);
     *ret = hac_steal_ptr(t);
@@ -90,6 +114,9 @@ void hac_group_table_free(hac_group_table *t)
     free(t->words);
     free(t->word_slots);
     free(t->direct.groups);
+    free(t->lanes.to);
+    free(t->lanes.first);
+    free(t->lanes.of);
     free(t->records);
     free(t->slots.memory);
     free(t->slots.places);
@@ -108,6 +135,7 @@ void hac_group_table_reset(hac_group_table *t)
         memset(t->word_slots, 0, t->n_slots * hac_group_slot_bytes(t));
     hac_fixed_slots_reset(t);
     hac_direct_reset(&t->direct);
+    hac_lanes_reset(t);
     hac_group_coded_reset(t->coded);
     for (uint32_t i = 0; i < t->layout.n_sets; i++)
         hac_value_set_reset(&t->sets[i]);
@@ -140,6 +168,7 @@ hac_status hac_group_add(hac_group_table *t, const hac_column *columns, size_t r
     bool found = false;
     if (are_fixed(t, columns, rows))
         return hac_fixed_rows_add_batch(t, columns, rows, partition, err);
+    t->numbered = false;
     hac_status status =
         partition == UINT32_MAX ? hac_group_find_coded(t, columns, rows, &found, err) : HAC_OK;
     if (status == HAC_OK && !found && partition == UINT32_MAX)

@@ -246,6 +246,7 @@ hac_status hac_group_write(hac_group_table *t, uint8_t *region, uint64_t at, uin
         if (status != HAC_OK)
             return status;
     }
+    hac_lanes_settle(t);
     hac_exact_sort(&t->exact);
     if (t->exact.n != 0 && hac_group_settle(t, err) != HAC_OK)
         return HAC_NO_MEMORY;

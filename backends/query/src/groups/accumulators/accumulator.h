@@ -16,6 +16,7 @@ typedef struct hac_accumulate_batch {
     size_t rows;
     bool one; /* all rows belong to one record */
     const hac_few *few;
+    int64_t *lanes;            /* with lanes: those of group 0, from the accumulator's first one on */
     const hac_column *columns; /* all of the rows; NULL: records are added */
     uint32_t stride;           /* bytes of a record */
 } hac_accumulate_batch;
@@ -65,6 +66,13 @@ typedef struct hac_accumulator_ops {
     void (*empty)(const hac_accumulator *a, uint8_t *ret);
     hac_status (*add)(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
                       const hac_column *v, hac_error *err);
+    /* Lists the accumulator's lanes (group_lanes.h), at most HAC_LANES_MAX, with offsets in the accumulator,
+     * and returns their number. NULL: it has none. */
+    size_t (*lanes)(const hac_accumulator *a, hac_lane *ret);
+    /* As `add`, to the lanes of groups t->number[i]. *ret_done is false if the values are no small ones: then
+     * nothing was added. */
+    hac_status (*add_lanes)(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                            const hac_column *v, bool *ret_done, hac_error *err);
     /* Adds `count` of a value of another set, in its words, to a group. NULL: the accumulator has no set. */
     hac_status (*add_entry)(hac_group_table *t, const hac_accumulator *a, hac_value_list *list,
                             uint64_t group, const uint64_t words[2], uint64_t count, hac_error *err);
@@ -110,6 +118,9 @@ static inline const hac_accumulator_ops *hac_accumulator_ops_of(const hac_accumu
             }                                                                                                \
         }                                                                                                    \
     }
+
+/* The lanes of row `i`, from the accumulator's first one on. */
+#define LANES(t, b, i) ((b)->lanes + (size_t)(t)->number[i] * (t)->lanes.n)
 
 /* The accumulator at `offset`, as a pointer to `type`: of group number `group`, of the record of row `i`, and
  * of the i-th record of `from`. */

@@ -52,6 +52,7 @@ static hac_status move_windows(hac_group_table *t, const hac_accumulator *a, con
     size_t index = (size_t)(a - t->layout.accumulators);
     hac_status status = HAC_OK;
     hac_fixed_slots_join(t);
+    hac_lanes_settle(t);
     for (uint64_t g = 0; status == HAC_OK && g < t->groups; g++)
         for (size_t k = 0; status == HAC_OK && k < ops->n_terms; k++) {
             const hac_exact_term *term = &ops->terms[k];
@@ -206,6 +207,11 @@ static bool to_limbs(hac_exact_sums *e, const uint8_t *values, size_t rows, int3
     bool done = hac_limbs_convert(values, rows, unit, e->limbs);
     e->limbs_pause = done ? 0 : LIMBS_PAUSE;
     return done;
+}
+
+bool hac_exact_to_limbs(hac_group_table *t, const hac_accumulator *a, const uint8_t *values, size_t rows)
+{
+    return to_limbs(&t->exact, values, rows, units_of(t, a)->of[0], hac_exact_reach(terms_of(t, a)->n_terms));
 }
 
 /* Makes the table of scales that of a unit. */

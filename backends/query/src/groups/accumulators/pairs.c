@@ -159,6 +159,57 @@ static hac_status merge_pairs(hac_group_table *t, const hac_accumulate_batch *b,
     return hac_exact_merge(t, b, a, from, err);
 }
 
+/* ---- lanes ---- */
+
+static size_t pairs_lanes(const hac_accumulator *a, hac_lane *ret)
+{
+    static const hac_lane lanes[] = {
+        {.offset = offsetof(pairs, n), .words = 1},
+        {.offset = offsetof(pairs, y), .words = HAC_EXACT_SUM_WORDS},
+        {.offset = offsetof(pairs, x), .words = HAC_EXACT_SUM_WORDS},
+        {.offset = offsetof(pairs, yy), .words = HAC_EXACT_PRODUCT_WORDS},
+        {.offset = offsetof(pairs, xx), .words = HAC_EXACT_PRODUCT_WORDS},
+        {.offset = offsetof(pairs, yx), .words = HAC_EXACT_PRODUCT_WORDS},
+    };
+    bool integers = (a->repr == HAC_REPR_I64 || a->repr == HAC_REPR_U64) &&
+                    (a->second_repr == HAC_REPR_I64 || a->second_repr == HAC_REPR_U64);
+    memcpy(ret, lanes, sizeof lanes);
+    return integers ? sizeof lanes / sizeof *lanes : 0;
+}
+
+static void add_integers(const hac_group_table *t, const hac_accumulate_batch *b,
+                         const hac_column *const *columns, const int64_t *ys, const int64_t *xs)
+{
+    bool nulls = columns[0]->states != NULL || columns[1]->states != NULL;
+    for (size_t i = 0; i < b->rows; i++) {
+        int64_t *to = LANES(t, b, i), y = ys[i], x = xs[i];
+        to[0] += !nulls || (!is_null(columns[0], i) && !is_null(columns[1], i));
+        to[1] += y;
+        to[2] += x;
+        to[3] += y * y;
+        to[4] += x * x;
+        to[5] += y * x;
+    }
+}
+
+static hac_status add_pairs_lanes(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                                  const hac_column *v, bool *ret_done, hac_error *err)
+{
+    const hac_column *columns[2] = {v, &b->columns[a->second]};
+    const uint8_t *states = columns[0]->states, *more = columns[1]->states;
+    int64_t y_scratch[HAC_BATCH_ROWS], x_scratch[HAC_BATCH_ROWS];
+    const int64_t *ys = hac_lanes_values(columns[0]->values, states, more, b->rows, y_scratch);
+    const int64_t *xs = hac_lanes_values(columns[1]->values, states, more, b->rows, x_scratch);
+    uint64_t y_max = hac_lanes_max(ys, b->rows, a->repr == HAC_REPR_I64);
+    uint64_t x_max = hac_lanes_max(xs, b->rows, a->second_repr == HAC_REPR_I64);
+    hac_status status = hac_exact_begin(t, b, a, columns, err);
+    if (status == HAC_OK)
+        *ret_done = hac_lanes_take_products(t, y_max > x_max ? y_max : x_max, b->rows);
+    if (*ret_done)
+        add_integers(t, b, columns, ys, xs);
+    return status;
+}
+
 /* ---- results ---- */
 
 typedef struct totals {
@@ -273,5 +324,10 @@ static const hac_exact_term terms[] = {[Y] = {offsetof(pairs, y), HAC_EXACT_SUM_
 
 _Static_assert(sizeof(pairs) == 112, "as hac_accumulator_info has it");
 
-const hac_accumulator_ops hac_accumulator_pairs = {
-    .terms = terms, .n_terms = 5, .add = add_pairs, .merge = merge_pairs, .result = pairs_result};
+const hac_accumulator_ops hac_accumulator_pairs = {.terms = terms,
+                                                   .n_terms = 5,
+                                                   .add = add_pairs,
+                                                   .lanes = pairs_lanes,
+                                                   .add_lanes = add_pairs_lanes,
+                                                   .merge = merge_pairs,
+                                                   .result = pairs_result};

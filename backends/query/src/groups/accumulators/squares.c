@@ -53,6 +53,32 @@ static hac_status add_squares(hac_group_table *t, const hac_accumulate_batch *b,
     }
 }
 
+static size_t squares_lanes(const hac_accumulator *a, hac_lane *ret)
+{
+    ret[0] = (hac_lane){.offset = offsetof(squares, sum), .words = HAC_EXACT_SUM_WORDS};
+    ret[1] = (hac_lane){.offset = offsetof(squares, squares), .words = HAC_EXACT_PRODUCT_WORDS};
+    return a->repr == HAC_REPR_I64 || a->repr == HAC_REPR_U64 ? 2 : 0;
+}
+
+static hac_status add_squares_lanes(hac_group_table *t, const hac_accumulate_batch *b,
+                                    const hac_accumulator *a, const hac_column *v, bool *ret_done,
+                                    hac_error *err)
+{
+    const hac_column *columns[2] = {v, NULL};
+    int64_t scratch[HAC_BATCH_ROWS];
+    const int64_t *values = hac_lanes_values(v->values, v->states, NULL, b->rows, scratch);
+    hac_status status = hac_exact_begin(t, b, a, columns, err);
+    if (status == HAC_OK)
+        *ret_done =
+            hac_lanes_take_products(t, hac_lanes_max(values, b->rows, a->repr == HAC_REPR_I64), b->rows);
+    for (size_t i = 0; *ret_done && i < b->rows; i++) {
+        int64_t *to = LANES(t, b, i);
+        to[0] += values[i];
+        to[1] += values[i] * values[i];
+    }
+    return status;
+}
+
 /* A decimal's values count in 10^-scale: their squares in 10^(-2 · scale). */
 static double variance(const hac_result_cell *cell, const hac_accumulator *a, const uint8_t *from,
                        bool population, bool root)
@@ -87,5 +113,10 @@ static const hac_exact_term terms[] = {{offsetof(squares, sum), HAC_EXACT_SUM_WO
 
 _Static_assert(sizeof(squares) == 40, "as hac_accumulator_info has it");
 
-const hac_accumulator_ops hac_accumulator_squares = {
-    .terms = terms, .n_terms = 2, .add = add_squares, .merge = hac_exact_merge, .result = squares_result};
+const hac_accumulator_ops hac_accumulator_squares = {.terms = terms,
+                                                     .n_terms = 2,
+                                                     .add = add_squares,
+                                                     .lanes = squares_lanes,
+                                                     .add_lanes = add_squares_lanes,
+                                                     .merge = hac_exact_merge,
+                                                     .result = squares_result};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums: exact, in windows of 128 bits (exact_sums.h). Only results are checked for their range. */
 #include "exact_rows.h"
+#include "groups/exact_limbs.h"
 
 /* ---- adding ---- */
 
@@ -124,6 +125,45 @@ static hac_status add_sum(hac_group_table *t, const hac_accumulate_batch *b, con
     }
 }
 
+/* ---- lanes ---- */
+
+static size_t sum_lanes(const hac_accumulator *a, hac_lane *ret)
+{
+    ret[0] = (hac_lane){.words = HAC_EXACT_SUM_WORDS};
+    ret[1] = (hac_lane){.words = HAC_EXACT_SUM_WORDS, .shift = HAC_LIMB_BITS};
+    return a->repr == HAC_REPR_I128 ? 0 : a->repr == HAC_REPR_F64 ? 2 : 1;
+}
+
+static bool add_limbs(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                      const int64_t *values)
+{
+    if (!hac_exact_to_limbs(t, a, (const uint8_t *)values, b->rows) ||
+        !hac_lanes_take(t, UINT64_C(2) << HAC_LIMB_BITS, b->rows))
+        return false;
+    for (size_t i = 0; i < b->rows; i++)
+        hac_limbs_add((uint8_t *)LANES(t, b, i), &t->exact.limbs[i]);
+    return true;
+}
+
+static hac_status add_sum_lanes(hac_group_table *t, const hac_accumulate_batch *b, const hac_accumulator *a,
+                                const hac_column *v, bool *ret_done, hac_error *err)
+{
+    const hac_column *columns[2] = {v, NULL};
+    int64_t scratch[HAC_BATCH_ROWS];
+    const int64_t *values = hac_lanes_values(v->values, v->states, NULL, b->rows, scratch);
+    hac_status status = hac_exact_begin(t, b, a, columns, err);
+    if (status != HAC_OK)
+        return status;
+    if (a->repr == HAC_REPR_F64) {
+        *ret_done = add_limbs(t, b, a, values);
+        return HAC_OK;
+    }
+    *ret_done = hac_lanes_take(t, hac_lanes_max(values, b->rows, a->repr == HAC_REPR_I64), b->rows);
+    for (size_t i = 0; *ret_done && i < b->rows; i++)
+        *LANES(t, b, i) += values[i];
+    return HAC_OK;
+}
+
 /* ---- results ---- */
 
 static hac_i128 power_128(unsigned digits)
@@ -201,5 +241,10 @@ static hac_status sum_result(const hac_result_cell *cell, const hac_accumulator 
 
 static const hac_exact_term terms[] = {{0, HAC_EXACT_SUM_WORDS, 1, 0}};
 
-const hac_accumulator_ops hac_accumulator_sum = {
-    .terms = terms, .n_terms = 1, .add = add_sum, .merge = hac_exact_merge, .result = sum_result};
+const hac_accumulator_ops hac_accumulator_sum = {.terms = terms,
+                                                 .n_terms = 1,
+                                                 .add = add_sum,
+                                                 .lanes = sum_lanes,
+                                                 .add_lanes = add_sum_lanes,
+                                                 .merge = hac_exact_merge,
+                                                 .result = sum_result};
