@@ -56,6 +56,11 @@ typedef struct hac_column {
     /* HAC_REPR_STRING: the strings are entries of a dictionary. In all batches of the column that have this
      * number, rows with the same offset have the same string. 0: nothing is known. */
     uint64_t dictionary;
+    /* The rows' values are entries of a dictionary: row i has entry codes[i], which is below `entries`, also
+     * in rows without a value. In all batches of the column that have the same `dictionary`, which is not 0,
+     * rows with the same code have the same value. NULL: nothing is known. Filters change the array. */
+    uint32_t *codes;
+    uint32_t entries;
 } hac_column;
 
 typedef struct hac_batch {

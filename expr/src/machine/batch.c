@@ -33,6 +33,8 @@ static void gather(hac_column *column, const uint16_t *from, size_t n)
     }
     if (column->states != NULL)
         gather_1(column->states, from, n);
+    if (column->codes != NULL)
+        gather_4(column->codes, from, n);
 }
 
 void hac_batch_gather(hac_batch *batch, const uint16_t *rows, size_t n)

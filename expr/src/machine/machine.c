@@ -108,14 +108,16 @@ void hac_machine_c_run(hac_machine_c *machine, const hac_batch *batch, hac_colum
         slot->states = batch->columns[i].states;
         slot->bytes = batch->columns[i].bytes;
         slot->dictionary = batch->columns[i].dictionary;
+        slot->codes = batch->columns[i].codes;
+        slot->entries = batch->columns[i].entries;
     }
     machine->arena_used = 0;
     for (size_t i = 0; i < machine->n_steps; i++)
         hac_step_run_rows(machine, &machine->steps[i], batch->rows);
     for (size_t i = 0; i < program->n_outputs; i++) {
         const hac_machine_slot *slot = &machine->slots[machine->outputs[i]];
-        ret_outputs[i] =
-            (hac_column){program->outputs[i].type, slot->values, slot->states, slot->bytes, slot->dictionary};
+        ret_outputs[i] = (hac_column){program->outputs[i].type, slot->values, slot->states, slot->bytes,
+                                      slot->dictionary,         slot->codes,  slot->entries};
     }
 }
 

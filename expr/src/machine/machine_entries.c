@@ -340,6 +340,8 @@ static void run_by_entry(hac_machine_c *machine, const hac_step *step, size_t ro
         clear_strings(r, rows);
         r->bytes = e->bytes;
         r->dictionary = e->serial;
+        r->codes = a->codes;
+        r->entries = a->entries;
     }
 }
 

@@ -19,7 +19,9 @@ typedef struct hac_machine_slot {
     void *values;
     uint8_t *states; /* NULL: all rows are OK */
     const uint8_t *bytes;
-    uint64_t dictionary; /* hac_column.dictionary */
+    uint64_t dictionary; /* these three as in hac_column */
+    uint32_t *codes;
+    uint32_t entries;
     uint8_t *own_states; /* registers: the memory for states */
     void *own_values;
 } hac_machine_slot;
@@ -119,6 +121,7 @@ hac_step_run hac_string_step(hac_op op);
 static inline void hac_step_run_rows(hac_machine_c *machine, const hac_step *step, size_t rows)
 {
     machine->slots[step->r].dictionary = 0;
+    machine->slots[step->r].codes = NULL;
     step->run(machine, step, rows);
 }
 

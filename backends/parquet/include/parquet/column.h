@@ -59,7 +59,8 @@ HAC_MUST_USE hac_status hac_parquet_column_skip(hac_parquet_column *column, uint
 /*
  * Reads the next `rows` rows (at most HAC_BATCH_ROWS, and not beyond the row group). With `selection`, only
  * the rows that it lists are returned: n_selected row numbers in ascending order, counted from the first row.
- * ret->dictionary is set if the strings are entries of the row group's dictionary.
+ * ret->codes may be an array of HAC_BATCH_ROWS. It is filled, and ret->dictionary and ret->entries are set,
+ * if all values are entries of the row group's dictionary; else ret->dictionary is 0 and ret->codes NULL.
  * ret->values and ret->states are the caller's arrays. States are always set; *ret_marked is true if some
  * state is not HAC_ROW_OK. For strings, ret->bytes belongs to the column and is valid until its next call. A
  * value that the type does not have (a timestamp out of range, a decimal with too many digits) gets the state

@@ -65,6 +65,7 @@ struct hac_flat_column {
     uint8_t marks[HAC_PARQUET_SCRATCH];               /* of values */
     uint16_t positions[HAC_BATCH_ROWS];
     _Alignas(64) uint8_t dense[16 * HAC_PARQUET_SCRATCH];
+    uint32_t dense_codes[HAC_PARQUET_SCRATCH];
 };
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
@@ -497,6 +498,7 @@ typedef struct column_piece {
     const uint16_t *selection; /* NULL: all rows; else the remaining rows, counted from `base` */
     size_t base, given;
     uint8_t *values, *states;
+    uint32_t *codes; /* NULL: they are not wanted */
     bool marked;
     bool coded; /* all values are entries of the dictionary */
 } column_piece;
@@ -527,6 +529,19 @@ static hac_status next_part(hac_flat_column *c, size_t n, hac_parquet_values *re
     return status;
 }
 
+/* Gives the codes of `n` values at `positions` (NULL: the first ones) of `from`. */
+static void give_codes(const column_piece *p, const uint32_t *from, const uint16_t *positions, size_t n,
+                       uint32_t *ret)
+{
+    if (p->codes == NULL || !p->coded)
+        return;
+    if (positions == NULL)
+        memcpy(ret, from, n * sizeof *ret);
+    else
+        for (size_t i = 0; i < n; i++)
+            ret[i] = from[positions[i]];
+}
+
 /* No row is null. */
 static hac_status read_full(hac_flat_column *c, column_piece *p, hac_error *err)
 {
@@ -546,10 +561,13 @@ static hac_status read_full(hac_flat_column *c, column_piece *p, hac_error *err)
     memset(p->states, HAC_ROW_OK, p->given);
     status = hac_parquet_values_get(values, &c->context, p->rows, positions, p->given, p->values, c->marks,
                                     &marked, err);
-    if (status == HAC_OK && marked)
+    if (status != HAC_OK)
+        return status;
+    give_codes(p, c->scratch.codes, positions, p->given, p->codes);
+    if (marked)
         memcpy(p->states, c->marks, p->given);
     p->marked = marked;
-    return status;
+    return HAC_OK;
 }
 
 /* The positions among the values of the selected rows that are not null. */
@@ -582,6 +600,10 @@ static hac_status read_nulls(hac_flat_column *c, column_piece *p, size_t values,
     if (status != HAC_OK)
         return status;
     spread(&c->target, c->dense, p->states, p->given, p->values);
+    if (p->codes != NULL && p->coded) {
+        give_codes(p, c->scratch.codes, p->selection != NULL ? c->positions : NULL, wanted, c->dense_codes);
+        c->target.kernels->spread_4(c->dense_codes, p->states, p->given, p->codes);
+    }
     for (size_t i = 0, next = 0; marked && i < p->given; i++)
         if (p->states[i] == HAC_ROW_OK)
             p->states[i] = c->marks[next++];
@@ -617,6 +639,7 @@ static void read_from_ahead(hac_flat_column *c, column_piece *p)
     }
     hac_parquet_dictionary_get(&c->dictionary, &c->target, codes, positions, p->given, p->values, c->marks,
                                &marked);
+    give_codes(p, codes, positions, p->given, p->codes);
     for (size_t i = 0; i < p->given; i++) {
         nulls |= p->states[i] != HAC_ROW_OK;
         if (marked && p->states[i] == HAC_ROW_OK)
@@ -669,12 +692,13 @@ static hac_status read_batch(hac_flat_column *c, size_t rows, const uint16_t *se
                              hac_column *ret, bool *ret_marked, hac_error *err)
 {
     size_t given = 0;
-    bool coded = c->target.is_text;
+    bool coded = ret->codes != NULL;
     for (size_t done = 0; done < rows;) {
         column_piece p = {.selection = selection != NULL ? selection + given : NULL,
                           .base = done,
                           .values = (uint8_t *)ret->values + given * c->target.size,
-                          .states = ret->states + given};
+                          .states = ret->states + given,
+                          .codes = ret->codes != NULL ? ret->codes + given : NULL};
         hac_status status = read_piece(c, &p, rows - done, n_selected - given, err);
         if (status != HAC_OK)
             return status;
@@ -685,6 +709,9 @@ static hac_status read_batch(hac_flat_column *c, size_t rows, const uint16_t *se
         c->rows_left -= p.rows;
     }
     ret->dictionary = coded ? c->serial : 0;
+    ret->codes = coded ? ret->codes : NULL;
+    ret->entries =
+        c->dictionary.entries > 0 ? c->dictionary.entries : 1; /* rows without a value have code 0 */
     return check_end(c, err);
 }
 
@@ -865,6 +892,7 @@ hac_status hac_flat_column_entries(hac_flat_column *c, uint32_t first, size_t ro
     ret->type = c->target.type;
     ret->bytes = c->target.is_text ? c->strings.data : NULL;
     ret->dictionary = 0; /* no entry comes twice */
+    ret->codes = NULL;
     *ret_marked = d->marked;
     return HAC_OK;
 }

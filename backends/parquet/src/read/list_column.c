@@ -352,6 +352,7 @@ static void describe(const hac_list_column *c, hac_column *ret)
     ret->type = c->type;
     ret->bytes = hac_kind_is_text(c->type.kind) ? c->text.data : NULL;
     ret->dictionary = 0;
+    ret->codes = NULL;
 }
 
 /* Skips the elements of a row of which some were unnested. */

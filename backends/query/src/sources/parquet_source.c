@@ -66,7 +66,7 @@ static hac_status make_readers(hac_source *source, parquet_source *p, hac_error 
 {
     size_t bytes = 0;
     for (size_t i = 0; i < source->n_columns; i++)
-        bytes += HAC_BATCH_ROWS * (hac_repr_size(source->columns[i].repr) + 1);
+        bytes += HAC_BATCH_ROWS * (hac_repr_size(source->columns[i].repr) + 1 + 2 * sizeof(uint32_t));
     p->readers = calloc(source->n_columns + 1, sizeof *p->readers);
     p->inputs = calloc(source->query->columns.n_fields + 1, sizeof *p->inputs);
     uint8_t *memory = p->memory = aligned_alloc(64, bytes + 64);
@@ -75,11 +75,13 @@ static hac_status make_readers(hac_source *source, parquet_source *p, hac_error 
     p->n_readers = source->n_columns;
     memset(memory, 0, bytes + 64);
     for (size_t i = 0; i < source->n_columns; i++) {
-        const hac_source_column *column = &source->columns[i];
+        hac_source_column *column = &source->columns[i];
         column_reader *r = &p->readers[i];
         r->unit = (hac_column){.type = column->type, .values = memory};
         r->states = memory + HAC_BATCH_ROWS * hac_repr_size(column->repr);
-        memory = r->states + HAC_BATCH_ROWS;
+        r->codes = (uint32_t *)(void *)(r->states + HAC_BATCH_ROWS);
+        column->codes = r->codes + HAC_BATCH_ROWS;
+        memory = (uint8_t *)(column->codes + HAC_BATCH_ROWS);
         hac_status status = find_leaf(column, p, r, err);
         if (status == HAC_OK && column->part == HAC_LIST_UNNEST && hac_parquet_unnests(source))
             status = hac_fail(err, HAC_INVALID, "two columns are unnested");
@@ -349,6 +351,7 @@ static hac_status decode(const parquet_source *p, column_reader *r, hac_error *e
         r->marked = r->decoded = true;
         return HAC_OK;
     }
+    r->unit.codes = r->codes;
     status =
         hac_parquet_column_read(r->column, p->n, selection_of(p), p->n_selected, &r->unit, &r->marked, err);
     r->unit.states = r->marked ? r->states : NULL;
@@ -389,6 +392,8 @@ static uint8_t judge_null(parquet_source *p, const conjunct *c, column_reader *r
     memset(r->unit.values, 0, hac_repr_size(hac_repr_of(r->unit.type)));
     r->states[0] = HAC_ROW_NULL;
     r->unit.states = r->states;
+    r->unit.dictionary = 0;
+    r->unit.codes = NULL;
     judge(p, c, 1, &verdict);
     return verdict_on(p, &verdict, 0);
 }
@@ -556,13 +561,17 @@ static void hand_out(hac_source *source)
             continue;
         void *values = column->values;
         uint8_t *states = column->states;
+        uint32_t *codes = column->codes;
         column->values = r->unit.values;
         column->states = r->states;
         column->marked = r->marked;
         column->bytes = r->unit.bytes;
         column->dictionary = r->unit.dictionary;
+        column->codes = r->codes;
+        column->entries = r->unit.entries;
         r->unit.values = values;
         r->states = states;
+        r->codes = codes;
         r->used = 0;
     }
     source->rows = p->n_selected;
@@ -599,6 +608,22 @@ static hac_status add_strings(column_reader *r, hac_string_ref *to, size_t rows,
     return HAC_OK;
 }
 
+/* Appends the unit's codes. A batch has codes if all its units have those of one dictionary. Strings of a
+ * batch that is assembled have other offsets in each batch, so they are from no dictionary. */
+static void append_codes(const hac_source *source, hac_source_column *column, const column_reader *r,
+                         size_t n)
+{
+    if (column->repr == HAC_REPR_STRING)
+        column->dictionary = 0;
+    else if (source->rows == 0)
+        column->dictionary = r->unit.dictionary;
+    else if (column->dictionary != r->unit.dictionary)
+        column->dictionary = 0;
+    column->entries = r->unit.entries;
+    if (column->dictionary != 0)
+        memcpy(column->codes + source->rows, r->unit.codes, n * sizeof *column->codes);
+}
+
 /* Appends the unit's remaining rows to the batch. */
 static hac_status append(hac_source *source, hac_error *err)
 {
@@ -613,6 +638,7 @@ static hac_status append(hac_source *source, hac_error *err)
         if (r->marked)
             memcpy(column->states + source->rows, r->states, p->n_selected);
         column->marked |= r->marked;
+        append_codes(source, column, r, p->n_selected);
         if (column->repr != HAC_REPR_STRING) {
             memcpy(to, r->unit.values, p->n_selected * size);
             continue;
@@ -640,7 +666,8 @@ static void note_rows(hac_source *source, size_t at)
 static hac_status take_unit(hac_source *source, bool *ret_full, hac_error *err)
 {
     parquet_source *p = source->state;
-    bool large = strings_of_unit(source) > STRINGS_MAX;
+    bool alone = source->rows == 0 && p->n_selected >= GOOD_ROWS;
+    bool large = !alone && strings_of_unit(source) > STRINGS_MAX;
     *ret_full = true;
     if (source->rows > 0 && (large || p->undecided)) {
         p->pending = true;
@@ -649,7 +676,7 @@ static hac_status take_unit(hac_source *source, bool *ret_full, hac_error *err)
     note_rows(source, source->rows);
     p->pending = false;
     p->unknown = p->undecided;
-    if (source->rows == 0 && (large || p->undecided || p->n_selected >= GOOD_ROWS)) {
+    if (alone || (source->rows == 0 && (large || p->undecided))) {
         hand_out(source);
         return HAC_OK;
     }
@@ -712,6 +739,9 @@ static void repeat_values(hac_source_column *column, const column_reader *r, con
     column->marked = r->marked;
     column->bytes = r->unit.bytes;
     column->dictionary = r->unit.dictionary;
+    column->entries = r->unit.entries;
+    for (size_t i = 0; column->dictionary != 0 && i < n; i++)
+        column->codes[i] = r->unit.codes[first + rows_of[i]];
 }
 
 /* Makes a batch of the next elements of the unit. */

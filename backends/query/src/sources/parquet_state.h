@@ -34,6 +34,7 @@ typedef struct column_reader {
     bool marked;
     hac_column unit; /* the rows of the current unit */
     uint8_t *states;
+    uint32_t *codes;
     uint8_t *characters; /* of the batch's strings */
     size_t capacity, used;
 } column_reader;

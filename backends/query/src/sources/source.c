@@ -199,7 +199,9 @@ static void give_batch(hac_source *source, hac_batch *ret)
                          .values = column->values,
                          .states = column->marked ? column->states : NULL,
                          .bytes = column->repr == HAC_REPR_STRING ? column->bytes : NULL,
-                         .dictionary = column->dictionary};
+                         .dictionary = column->dictionary,
+                         .codes = column->dictionary != 0 ? column->codes : NULL,
+                         .entries = column->entries};
     }
     if (source->path != NULL)
         hac_path_values_give(source->path, source->batch_columns + source->n_columns);

@@ -27,7 +27,8 @@ typedef struct hac_source_column {
     bool marked;                    /* some state is not HAC_ROW_OK */
     bool missing;                   /* this batch has no values of the column (hac_source_reads) */
     const uint8_t *bytes;           /* strings: base of the refs */
-    uint64_t dictionary;            /* hac_column.dictionary */
+    uint64_t dictionary;            /* hac_column.dictionary; with `codes`, 0: there are none in this batch */
+    uint32_t *codes, entries;       /* hac_column.codes, and memory for them; NULL: the format has none */
 } hac_source_column;
 
 /* A reader of one format. Functions that may be NULL say so. */
