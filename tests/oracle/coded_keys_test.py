@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups whose keys have few values each, which are found by codes: strings of dictionaries that differ from row group to row
 group, several integers, both. The answers are DuckDB's, over files that pyarrow writes."""
+import collections
+import random
 import sys
 import tempfile
 import unittest
@@ -10,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import duck  # noqa: E402
+from exact_aggregates_test import any_f64, one_argument, two_arguments  # noqa: E402
 from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
 
 try:
@@ -18,6 +21,10 @@ except ImportError:
     pyarrow = None
 
 ROWS = 120_000
+# Distinct values of the keys: around the limits of eight and sixteen bits for the numbers of all keys together.
+SIZES = ((1,), (255,), (256,), (257,), (16, 16), (17, 17), (255, 256), (256, 256), (257, 256), (40, 40, 40), (41, 41, 41), (2, 3, 4, 5))
+SUMS = (("sum", "y"), ("avg", "wide"), ("variance", "y"), ("stddev_pop", "wide"), ("sum", "f"), ("avg", "f"), ("var_pop", "f"))
+PAIRS = (("corr", "y", "x"), ("covar_samp", "y", "x"), ("regr_slope", "wide", "x"), ("regr_r2", "f", "y"))
 TABLE = f"""create table t as select i as n, i // 1200 as part,
     'word ' || hash(i * 3) % 100 as s, if(hash(i * 5) % 7 = 0, '', 'x' || (hash(i * 5) % 30 + i // 40000 * 10)) as later,
     if(i < 60000, 's' || hash(i * 11) % 9, null) as half, if(hash(i * 13) % 1000 = 0, null, 'n' || hash(i) % 5) as gaps,
@@ -112,6 +119,63 @@ class Coded(SharedMachineTest):
             self.check(["l1.parquet", "l2.parquet"], keys)
             self.check(["small.parquet"], keys, "a > 0 and s <> 'word 7'")
             self.check(["small.parquet"], keys, "n % 1000 = 7")
+
+    def random_table(self, rng, sizes, n):
+        """Values grow from small ones to those of any size, so that sums take every form."""
+        text = ["", "a string of more than twelve bytes", "b"] + [f"key {i}" for i in range(max(sizes))]
+        far = (9, 2**30, 2**63)
+
+        def some(value):
+            return None if rng.random() < 0.05 else value
+        columns = {f"k{i}": [text[rng.randrange(size)] if size > 3 else some(text[rng.randrange(size)]) for _ in range(n)]
+                   for i, size in enumerate(sizes)}
+        columns["i"] = [some(rng.randrange(7)) for _ in range(n)]
+        columns["yes"] = [some(rng.random() < 0.5) for _ in range(n)]
+        columns["y"], columns["x"] = [some(rng.randrange(5)) for _ in range(n)], [rng.randrange(-15, 15) for _ in range(n)]
+        columns["wide"] = [some(rng.randrange(-far[3 * i // n], far[3 * i // n])) for i in range(n)]
+        columns["f"] = [some(rng.choice((any_f64(rng), 0.5)) if i > n * 2 // 3 else rng.randrange(10**6) / 100) for i in range(n)]
+        return columns
+
+    def check_sums(self, file, columns, keys):
+        groups = collections.defaultdict(list)
+        for i, key in enumerate(zip(*(columns[k] for k in keys))):
+            groups[key].append(i)
+        select = ["count() as c"] + [f"{name}({', '.join(arguments)}) as a{i}" for i, (name, *arguments) in enumerate(SUMS + PAIRS)]
+        self.m.good("query", self.path(file), "--group-by", ", ".join(keys), "--select", ", ".join(select), "--engine", "host", "-o", self.path("out.parquet"))
+        found = self.duck.execute(f"select {', '.join(keys)}, c, {', '.join(f'a{i}' for i in range(len(select) - 1))} "
+                                  f"from '{self.path('out.parquet')}'").fetchall()
+        self.assertEqual(len(found), len(groups))
+        for row in found:
+            rows = groups[row[:len(keys)]]
+            self.assertEqual(row[len(keys)], len(rows))
+            for (name, *arguments), result in zip(SUMS + PAIRS, row[len(keys) + 1:]):
+                values = [v for v in zip(*([columns[a][i] for i in rows] for a in arguments)) if None not in v]
+                lists = [list(v) for v in zip(*values)] or [[]] * len(arguments)
+                wanted = one_argument(name, *lists) if len(lists) == 1 else two_arguments(name, *lists)
+                self.assertEqual(repr(result), repr(int(wanted) if isinstance(result, int) else wanted), (file, keys, row, name, arguments))
+
+    def test_sums(self):
+        """Sums of groups that are found by codes, bit for bit: Python's fractions are the oracle."""
+        rng = random.Random(29)
+        for sizes in SIZES:
+            columns = self.random_table(rng, sizes, 2500)
+            keys = [f"k{i}" for i in range(len(sizes))]
+            for name, options in (("sums.parquet", {"row_group_size": 700}), ("paged.parquet", {"data_page_size": 500, "row_group_size": 1900}),
+                                  ("fall.parquet", {"dictionary_pagesize_limit": 100, "data_page_size": 500, "write_batch_size": 100})):
+                pyarrow.parquet.write_table(pyarrow.table(columns), self.path(name), **options)
+                self.check_sums(name, columns, keys)
+            self.check_sums("sums.parquet", columns, [*keys[:2], "i"])
+            self.check_sums("sums.parquet", columns, ["yes", *keys[:2]])
+
+    def test_limits(self):
+        """As many values as numbers of sixteen bits, one more and one less."""
+        for n in (65535, 65536, 65537):
+            self.duck.execute(f"copy (select 'v' || i % {n} as s, i % {n} * 3 as j, if(i % 9 = 0, null, i % 3) as v, i as n from range(150_000) r(i)) "
+                              f"to '{self.path('wide.parquet')}' (row_group_size 150_000, dictionary_size_limit 1_000_000)")
+            for keys in ("s", "j", "s, v", "j, v"):
+                self.m.good("query", self.path("wide.parquet"), "--group-by", keys, "--select", "count() as c, sum(n) as w", "-o", self.path("out.parquet"))
+                wanted = self.duck.execute(f"select {keys}, count(*), sum(n)::bigint from '{self.path('wide.parquet')}' group by all order by all").fetchall()
+                self.assertTrue(wanted == self.duck.execute(f"from '{self.path('out.parquet')}' order by all").fetchall(), (n, keys))
 
     def test_devices(self):
         """Kernels and host codelets that share a file."""

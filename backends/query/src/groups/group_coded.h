@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys that have few values each: several integers of small ranges, or strings from a dictionary. Each value
- * of a key gets a code: 0, 1, 2 and so on. An array finds the code by the integer, or by the string's offset
- * in the dictionary. The codes of all keys are the index into an array of group numbers. A row therefore
- * costs one look-up a key and one more, and no hash. Only rows of groups that the array does not know yet are
- * looked up in the slots.
+ * Keys that have few values each: entries of dictionaries, and several integers of small ranges. No row is
+ * hashed that belongs to a known group.
+ *
+ * - A single key from a dictionary (hac_column.codes): an array finds the group by the code.
+ * - Several keys: each value of a key has a number: 0, 1, 2 and so on. An array finds the number by the
+ *   code, or by the integer. The numbers of all keys are the index into an array of groups. A value has the
+ *   same number in all dictionaries, so the array of groups lasts when the next row group has another one.
+ *
+ * Only rows of groups that the arrays do not know yet are looked up in the slots. The array of groups has
+ * 2^16 places: numbers of all keys together have at most 16 bits. A key may switch between codes and integers
+ * from batch to batch, as some pages of a column may have no codes; the arrays begin anew then.
  */
 #ifndef QUERY_GROUP_CODED_H
 #define QUERY_GROUP_CODED_H
 
 #include "group_internal.h"
 
-/* As hac_group_find_all for any partition, but sets t->number and t->numbered in place of t->at. *ret_done is false if the keys are others: then nothing was done.
- * Sets t->number, and leaves t->at and t->hash undefined. */
+/* As hac_group_find_all for any partition, but sets t->number in place of t->at, and t->numbered. *ret_done
+ * is false if the keys are others: then nothing was done. Leaves t->at and t->hash undefined. */
 HAC_MUST_USE hac_status hac_group_find_coded(hac_group_table *t, const hac_column *columns, size_t rows,
                                              bool *ret_done, hac_error *err);
 

@@ -91,7 +91,7 @@ struct hac_group_table {
     const uint8_t *nulls[HAC_QUERY_KEYS_MAX]; /* for each key, a byte a row; NULL: no nulls */
     uint64_t hash[HAC_BATCH_ROWS];
     uint64_t at[HAC_BATCH_ROWS];
-    uint32_t number[HAC_BATCH_ROWS];   /* of each row's group, if `numbered`; then `at` may not be set */
+    uint32_t number[HAC_BATCH_ROWS]; /* of each row's group, if `numbered`; then `at` may not be set */
     bool numbered;
     const uint8_t *null_states;        /* single key: rows of the null group */
     bool one_group;                    /* all rows of the batch belong to one group */

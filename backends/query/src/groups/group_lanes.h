@@ -33,9 +33,9 @@ typedef struct hac_lane {
 
 typedef struct hac_lanes {
     hac_lane *to;
-    uint16_t *first; /* for each accumulator, its first lane; 0: it has none */
-    uint32_t n;      /* lanes of a group; the first one is its number of rows */
-    int64_t *of;     /* n for each group */
+    uint16_t *first;   /* for each accumulator, its first lane; 0: it has none */
+    uint32_t n;        /* lanes of a group; the first one is its number of rows */
+    int64_t *of;       /* n for each group */
     uint64_t capacity; /* groups that `of` has lanes for; the lanes of further groups would be zero */
     uint64_t bound;    /* no lane is above it */
 } hac_lanes;

@@ -207,6 +207,7 @@ hac_status hac_group_keep_pass(hac_group_table *t, const hac_column *columns, si
     for (size_t c = 0; c < n_columns; c++) {
         kept[c] = columns[c];
         kept[c].values = memory + c * 16 * HAC_BATCH_ROWS;
+        kept[c].codes = NULL;
         kept[c].states = columns[c].states == NULL ? NULL : memory + values + c * HAC_BATCH_ROWS;
     }
     hac_group_keys_load(t, columns, rows);

@@ -517,6 +517,7 @@ static const hac_column *part_of(hac_partial_writer *w, const hac_column *column
         w->part[c] = columns[c];
         w->part[c].values = (uint8_t *)columns[c].values + from * hac_repr_size(w->columns[c].repr);
         w->part[c].states = columns[c].states == NULL ? NULL : columns[c].states + from;
+        w->part[c].codes = columns[c].codes == NULL ? NULL : columns[c].codes + from;
     }
     return w->part;
 }

@@ -77,8 +77,10 @@ static hac_status append(hac_value_set *set, hac_value_list *list, uint64_t grou
     return HAC_OK;
 }
 
+/* *ret is the index of the value's entry. */
 static hac_status add_tagged(hac_value_set *set, hac_value_list *list, uint64_t group,
-                             const uint64_t words[2], uint32_t tag, uint64_t count, hac_error *err)
+                             const uint64_t words[2], uint32_t tag, uint64_t count, uint32_t *ret,
+                             hac_error *err)
 {
     hac_status status = HAC_OK;
     uint64_t spare = hac_value_set_is_near(set) ? 8 : 2; /* small sets are sparse, as group tables are */
@@ -93,19 +95,28 @@ static hac_status add_tagged(hac_value_set *set, hac_value_list *list, uint64_t 
         hac_value_entry *e = &set->entries[set->slots[s].entry - 1];
         if (set->slots[s].tag == tag && equal(set, e, group, words)) {
             e->count += count;
+            *ret = set->slots[s].entry - 1;
             return HAC_OK;
         }
     }
     status = append(set, list, group, words, count, err);
     if (status == HAC_OK)
         set->slots[s] = (hac_value_slot){.tag = tag, .entry = set->n};
+    *ret = set->n - 1;
     return status;
 }
 
 hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t group,
                              const uint64_t words[2], uint64_t count, hac_error *err)
 {
-    return add_tagged(set, list, group, words, (uint32_t)hash_of(set, group, words), count, err);
+    uint32_t entry;
+    return add_tagged(set, list, group, words, (uint32_t)hash_of(set, group, words), count, &entry, err);
+}
+
+hac_status hac_value_set_number(hac_value_set *set, hac_value_list *list, uint64_t group,
+                                const uint64_t words[2], uint32_t *ret, hac_error *err)
+{
+    return add_tagged(set, list, group, words, (uint32_t)hash_of(set, group, words), 1, ret, err);
 }
 
 /* Counts a value whose entry is the one of the first slot; false: this was not done. Long strings that are
@@ -125,19 +136,20 @@ static inline bool count_again(hac_value_set *set, const hac_value_row *row)
 hac_status hac_value_set_add_rows(hac_value_set *set, hac_value_row *rows, size_t n, hac_error *err)
 {
     hac_status status = HAC_OK;
+    uint32_t entry;
     for (size_t i = 0; i < n; i++) {
         rows[i].tag = (uint32_t)hash_of(set, rows[i].group, rows[i].words);
         if (set->slots != NULL)
             __builtin_prefetch(&set->slots[rows[i].tag & set->mask]);
     }
     for (size_t i = 0; set->slots != NULL && i < n; i++) {
-        uint32_t entry = set->slots[rows[i].tag & set->mask].entry;
-        if (entry != 0)
-            __builtin_prefetch(&set->entries[entry - 1], 1);
+        uint32_t first = set->slots[rows[i].tag & set->mask].entry;
+        if (first != 0)
+            __builtin_prefetch(&set->entries[first - 1], 1);
     }
     for (size_t i = 0; status == HAC_OK && i < n; i++)
         if (!count_again(set, &rows[i]))
-            status = add_tagged(set, rows[i].list, rows[i].group, rows[i].words, rows[i].tag, 1, err);
+            status = add_tagged(set, rows[i].list, rows[i].group, rows[i].words, rows[i].tag, 1, &entry, err);
     return status;
 }
 

@@ -39,8 +39,13 @@ typedef struct hac_value_list {
 HAC_MUST_USE hac_status hac_value_set_add(hac_value_set *set, hac_value_list *list, uint64_t group,
                                           const uint64_t words[2], uint64_t count, hac_error *err);
 
-/* The same for the values of a batch: slots and entries of HAC_VALUES_AHEAD values are fetched before the
- * first of them is added, because they seldom are in a near cache. */
+/* The number of a value of `group`, which is added if it is new: 0, 1, 2 and so on over the values of all
+ * groups. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_value_set_number(hac_value_set *set, hac_value_list *list, uint64_t group,
+                                             const uint64_t words[2], uint32_t *ret, hac_error *err);
+
+/* The same as hac_value_set_add for the values of a batch: slots and entries of HAC_VALUES_AHEAD values are
+ * fetched before the first of them is added, because they seldom are in a near cache. */
 #define HAC_VALUES_AHEAD 32
 typedef struct hac_value_row {
     hac_value_list *list;

@@ -56,8 +56,7 @@ static hac_status add_to_lanes(hac_group_table *t, hac_accumulate_batch *b, cons
     uint16_t first = t->lanes.first[a - t->layout.accumulators];
     bool done = false;
     b->lanes = t->lanes.of + first;
-    hac_status status =
-        first == 0 ? HAC_OK : ops->add_lanes(t, b, a, &b->columns[a->column], &done, err);
+    hac_status status = first == 0 ? HAC_OK : ops->add_lanes(t, b, a, &b->columns[a->column], &done, err);
     if (status != HAC_OK || done)
         return status;
     if (!*placed)

@@ -115,7 +115,8 @@ HAC_MUST_USE hac_status hac_exact_end(hac_group_table *t, const hac_accumulate_b
                                       const hac_accumulator *a, const hac_column *const *columns,
                                       hac_error *err);
 
-/* Converts the values of a sum of f64 to limbs, t->exact.limbs. False: they have none, or it was not tried. */
+/* Converts the values of a sum of f64 to limbs, t->exact.limbs. False: they have none, or this was not
+ * tried. */
 bool hac_exact_to_limbs(hac_group_table *t, const hac_accumulator *a, const uint8_t *values, size_t rows);
 
 /* Adds row `i` beside the windows of its group: to every term. HAC_NO_MEMORY. */
