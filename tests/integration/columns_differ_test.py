@@ -56,6 +56,10 @@ class Differ(SharedMachineTest):
                         "SELECT * EXCLUDE (a) FROM FILES WHERE c > 0 OR d >= DATE '2024-01-01'", "SELECT min(b) AS l, max(b) AS h FROM FILES",
                         "SELECT max(c) AS m FROM FILES WHERE a IS NOT NULL", "SELECT d, c FROM FILES WHERE c = 8", "SELECT DISTINCT d FROM FILES"):
                 self.same(ending, sql)
+            folder = self.m.path(ending)
+            self.assertEqual(self.m.good("--quiet", "query", f"SELECT count(*) AS n FROM read_{ending}('{folder}/*.{ending}', union_by_name = true)"), b"n\n9\n")
+            self.m.bad(2, "query", f"SELECT * FROM read_{ending}('{folder}/*.{ending}', delim = ';')", says="for delim write --delimiter ';'")
+            self.m.bad(2, "query", f"SELECT * FROM read_{ending}('{folder}/*.{ending}', union_by_name = false)", says="union_by_name = true is what hac does")
             self.m.bad(2, "query", f"SELECT e FROM '{ending}/*.{ending}'", says="unknown column 'e'; there are: a, b, c, d")
 
     def test_unions(self):

@@ -44,6 +44,10 @@ day = '2024-06-01 00:00:00'
 day BETWEEN '2024-03-01' AND '2024-06-30'
 day NOT BETWEEN '2024-03-01' AND '2024-06-30'
 day IN ('2024-01-05', '2024-02-06', '2024-03-07')
+(qty, paid) IN ((3, true), (5, false), (NULL, true))
+(city, qty) NOT IN (('Oslo', 3), ('Bern', 5))
+(qty, id % 2) = (3, 1)
+(qty, id % 2, city) <> (3, 1, 'Oslo')
 day NOT IN ('2024-01-05', '2024-02-06')
 day <> '2024-01-05'
 ts < '2024-06-01 10:00'
@@ -355,6 +359,9 @@ SELECT city, count(*) AS n FROM 't.csv' GROUP BY NULL, city ORDER BY city
 SELECT -id AS id FROM 't.csv' ORDER BY id + 0 LIMIT 5
 SELECT -id AS id, qty AS price FROM 't.csv' ORDER BY price * 2 DESC, abs(id) LIMIT 5
 SELECT -id AS n FROM 't.csv' ORDER BY n + 0 LIMIT 5
+SELECT id, city, FROM 't.csv' WHERE COLUMNS('^(id|qty|price)$') > 5 ORDER BY id LIMIT 9
+SELECT count(*) AS n FROM 't.csv' WHERE COLUMNS(*) IS NOT NULL
+SELECT max(DISTINCT qty) AS h, min(DISTINCT price) AS l FROM 't.csv'
 SELECT city, -max(id) AS id FROM 't.csv' GROUP BY city ORDER BY max(id) + 0
 SELECT -qty AS qty, count(*) AS n FROM 't.csv' GROUP BY qty ORDER BY qty + 0
 SELECT qty % 3 AS qty, id FROM 't.csv' ORDER BY coalesce(qty, 0) DESC, id LIMIT 9
@@ -389,6 +396,11 @@ REFUSED = (
     ("qty > '99999999999999999999999999999999999999999'", "is not of type i64"),
     ("paid = 'maybe'", "a bool is true or false"),
     ("coalesce(day, 'none')", "'none' is not of type date"),
+    ("(qty, id) IN ((1, 2, 3))", "a row of 3 values beside one of 2"),
+    ("(qty, id) < (1, 2)", "expected 'in', '=' or '<>' behind a row of values, found '<'"),
+    ("(qty, id)", "expected 'in', '=' or '<>' behind a row of values"),
+    ("(qty, id) IN (1, 2)", "expected '(' and as many values, found '1'"),
+    ("sum(DISTINCT qty)", "only count, list and string_agg take distinct"),
     ("city > 5", "string cannot be compared with i64"),
     ("extract(fortnight FROM day)", "there is no part 'fortnight' of a time; there are year"),
     ("extract(year day)", "as in extract(year from a)"),
@@ -637,7 +649,7 @@ class Words(SharedMachineTest):
                           "day, ts, city, qty, price, paid, region LIMIT 1")
         self.assertEqual(out.splitlines()[0].decode(), "max(id),max(qty),id + 1," + ",".join(
             f"{c} IS NULL" for c in "id day ts city qty price paid Region".split()))
-        self.m.bad(2, "query", "SELECT id FROM 't.csv' WHERE COLUMNS('id') > 1", says="columns(…) stands in the items of SELECT")
+        self.m.bad(2, "query", "SELECT id FROM 't.csv' ORDER BY COLUMNS('id')", says="columns(…) stands in the items of SELECT, and in WHERE")
         self.m.bad(2, "query", "SELECT * REPLACE (sum(qty) AS qty) FROM 't.csv'", says="aggregates are of groups")
         self.m.bad(2, "query", "SELECT * EXCLUDE (qty) REPLACE (1 AS qty) FROM 't.csv'", says="'qty' is both excluded and replaced")
         self.m.bad(2, "query", "SELECT * REPLACE (1 AS nope) FROM 't.csv'", says="replace: unknown column 'nope'")

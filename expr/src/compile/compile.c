@@ -736,6 +736,8 @@ static hac_status analyse(hac_compiler *c)
     hac_status status = hac_compile_with(c);
     if (status == HAC_OK)
         status = hac_compile_expand_columns(c, c->selects, &c->n_selects);
+    if (status == HAC_OK)
+        status = hac_compile_where_columns(c);
     if (status != HAC_OK)
         return status;
     c->aggregated = c->n_keys > 0 || c->having != NULL;

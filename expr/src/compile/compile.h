@@ -99,6 +99,8 @@ HAC_MUST_USE hac_status hac_compile_with(hac_compiler *compiler);
 
 /* Of compile_columns.c: puts an item for each column in the place of each item with columns('pattern'). */
 HAC_MUST_USE hac_status hac_compile_expand_columns(hac_compiler *compiler, hac_item *items, size_t *n);
+/* Puts the condition for each column, joined by `and`, in the place of a WHERE with columns('pattern'). */
+HAC_MUST_USE hac_status hac_compile_where_columns(hac_compiler *compiler);
 /* Whether the expression has columns('pattern'). */
 bool hac_compile_names_columns(hac_compiler *compiler, hac_node *node);
 

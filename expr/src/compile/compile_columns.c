@@ -144,6 +144,41 @@ static hac_status add_all_matching(hac_compiler *c, const hac_item *item, const 
                          hac_compile_list_columns(c, "", there));
 }
 
+/* The condition for one column after the other, joined by `and`. */
+static hac_status join_matching(hac_compiler *c, const hac_node *columns, const hac_item *items, size_t n)
+{
+    hac_parser *p = &c->parser;
+    const hac_expr_source *before = p->source;
+    p->source = columns->source;
+    hac_node *all = n > 0 ? items[0].node : NULL;
+    for (size_t i = 1; i < n && all != NULL; i++)
+        all = hac_call(p, "and", columns->at, all, items[i].node);
+    p->source = before;
+    c->where = all;
+    return all != NULL ? HAC_OK : p->status;
+}
+
+hac_status hac_compile_where_columns(hac_compiler *c)
+{
+    const hac_node *columns = NULL, *other = NULL;
+    size_t n = 0;
+    c->pass++;
+    if (c->where != NULL)
+        find_columns(c, c->where, &columns, &other);
+    if (columns == NULL)
+        return HAC_OK;
+    if (other != NULL)
+        return hac_expr_fail(other->source, other->at, c->err,
+                             "columns with another pattern; a condition has one");
+    hac_item *items = hac_parser_memory(&c->parser, HAC_PROGRAM_OUTPUTS_MAX * sizeof *items);
+    if (items == NULL)
+        return c->parser.status;
+    const hac_item item = {
+        .node = c->where, .name = "", .source = columns->source, .first = columns->at, .end = columns->at};
+    hac_status status = add_all_matching(c, &item, columns, items, &n);
+    return status == HAC_OK ? join_matching(c, columns, items, n) : status;
+}
+
 hac_status hac_compile_expand_columns(hac_compiler *c, hac_item *items, size_t *n)
 {
     size_t made = 0;

@@ -831,7 +831,7 @@ hac_node *hac_check(hac_checker *c, hac_node *node)
         checked = check_cast(c, node);
         break;
     case HAC_NODE_COLUMNS:
-        return fail(c, node, "columns(…) stands in the items of SELECT");
+        return fail(c, node, "columns(…) stands in the items of SELECT, and in WHERE");
     case HAC_NODE_STAR:
         return fail(c, node, "expected a value, found '*'");
     default:

@@ -172,6 +172,8 @@ hac_status hac_parse_items(hac_parser *p, const hac_expr_source *source, unsigne
         }
         if (!hac_parser_advance(p))
             return p->status;
+        if (p->token.kind == HAC_TOKEN_END && (flags & HAC_ITEM_BARE_NAMES) != 0)
+            break; /* SELECT a, b, FROM … */
     }
     *ret_n = n;
     return HAC_OK;

@@ -6,9 +6,9 @@
 #include <strings.h>
 
 #include "expr/aggregate.h"
-#include "machine/utf8_case.h"
 #include "other_names.h"
 #include "parse_literals.h"
+#include "parse_rows.h"
 #include "rewrites.h"
 #include "texts_call.h"
 
@@ -642,27 +642,13 @@ static hac_node *like(hac_parser *p, size_t at, hac_node *left, bool negated)
     return escape == NULL ? NULL : not_node(p, at, negated, hac_call(p, "like", at, left, pattern, escape));
 }
 
-/* A text literal in lower case; another node as it is, for the checker's message. */
-static void to_lower(hac_parser *p, hac_node *node)
-{
-    if (node->kind != HAC_NODE_LITERAL || node->type.kind != HAC_KIND_STRING)
-        return;
-    size_t capacity = HAC_UTF8_CASE_GROWTH(node->literal.n_bytes);
-    char *lower = hac_parser_memory(p, capacity + 1);
-    if (lower == NULL)
-        return;
-    node->literal.n_bytes = hac_utf8_case((const uint8_t *)node->literal.bytes, node->literal.n_bytes, false,
-                                          (uint8_t *)lower, capacity);
-    node->literal.bytes = lower;
-}
-
 /* `a ilike b` is lower(a) like b, with b in lower case. */
 static hac_node *ilike(hac_parser *p, size_t at, hac_node *left, bool negated)
 {
     hac_node *lower = hac_call(p, "lower", at, left);
     hac_node *node = lower != NULL ? like(p, at, lower, false) : NULL;
     for (size_t i = 1; node != NULL && i < node->n_args; i++)
-        to_lower(p, node->args[i]);
+        hac_rewrite_lower(p, node->args[i]);
     return not_node(p, at, negated, node);
 }
 
@@ -794,7 +780,10 @@ static bool infix_operator(hac_parser *p, unsigned level, hac_node **left)
 
 static hac_node *parenthesis(hac_parser *p)
 {
+    size_t at = hac_parser_at(p);
     hac_node *node = hac_parser_advance(p) ? parse(p, OR) : NULL;
+    if (node != NULL && hac_parser_is_symbol(p, ","))
+        return hac_parse_rows(p, at, node, hac_parse_value);
     return node != NULL && hac_parser_expect_symbol(p, ")", "')'") ? node : NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/utf8_case.h"
 #include "parse_literals.h"
 
 hac_node *hac_rewrite_same(hac_parser *p, size_t at, hac_node *a, hac_node *b)
@@ -147,4 +148,17 @@ hac_node *hac_rewrite_json_number(hac_parser *p, hac_node *call)
     int n = snprintf(printed, PATH_MAX_BYTES, "$[%lld]", (long long)path->literal.integer);
     call->args[1] = text(p, path->at, printed, (size_t)n);
     return call->args[1] != NULL ? call : NULL;
+}
+
+void hac_rewrite_lower(hac_parser *p, hac_node *node)
+{
+    if (node->kind != HAC_NODE_LITERAL || node->type.kind != HAC_KIND_STRING)
+        return;
+    size_t capacity = HAC_UTF8_CASE_GROWTH(node->literal.n_bytes);
+    char *lower = hac_parser_memory(p, capacity + 1);
+    if (lower == NULL)
+        return;
+    node->literal.n_bytes = hac_utf8_case((const uint8_t *)node->literal.bytes, node->literal.n_bytes, false,
+                                          (uint8_t *)lower, capacity);
+    node->literal.bytes = lower;
 }

@@ -19,6 +19,8 @@ hac_node *hac_rewrite_trim(hac_parser *p, size_t at, const char *name, hac_node 
 hac_node *hac_rewrite_within_group(hac_parser *p, size_t at, hac_node *call, hac_node *value,
                                    bool descending);
 
+/* A text literal in lower case; another node as it is, for the checker's message. */
+void hac_rewrite_lower(hac_parser *p, hac_node *node);
 /* json_extract(a, 0), a -> -1: the number becomes the path of an element, counted from 0. Other calls stay.
  */
 hac_node *hac_rewrite_json_number(hac_parser *p, hac_node *call);

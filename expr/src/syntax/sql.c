@@ -432,6 +432,24 @@ static bool add_source(sql_parser *p, const char *format)
     return advance(p);
 }
 
+/* `, name = value`, from the comma on. */
+static bool take_reader_option(sql_parser *p)
+{
+    if (!advance(p))
+        return false;
+    const char *own = NULL, *name = hac_sql_reader_option(&p->token, &own);
+    if (name != NULL && own != NULL)
+        return fail_here(p, "options of the input stand behind the statement: for %s write %s", name, own);
+    if (name == NULL)
+        return fail_here(p, "options of the input are those of the command: --delimiter, --no-header, "
+                            "--schema; see `hacctl query --help`");
+    bool given = hac_token_is_symbol(&p->next, "=") && advance_twice(p);
+    bool wanted = is_word(p, "true") || p->token.kind == HAC_TOKEN_NUMBER || is_word(p, "1");
+    if (!given || !wanted)
+        return p->status == HAC_OK && fail_here(p, "%s = true is what hac does in any case", name);
+    return advance(p);
+}
+
 static bool take_reader(sql_parser *p)
 {
     const char *format = NULL;
@@ -446,9 +464,9 @@ static bool take_reader(sql_parser *p)
         return unexpected(p, "a file in single quotes");
     if (!add_source(p, format))
         return false;
-    if (is_symbol(p, ","))
-        return fail_here(p, "options of the input are those of the command: --delimiter, --no-header, "
-                            "--schema; see `hacctl query --help`");
+    while (is_symbol(p, ","))
+        if (!take_reader_option(p))
+            return false;
     return is_symbol(p, ")") ? advance(p) : unexpected(p, "')'");
 }
 

@@ -113,3 +113,38 @@ bool hac_sql_refused_row(size_t index, const char *ret[3])
     ret[2] = refused[index].instead;
     return true;
 }
+
+/* What options of the functions of FROM are: those of DuckDB, and what they are here. NULL: what hac does in
+ * any case. */
+static const char *const reader_options[][2] = {
+    {"union_by_name", NULL},
+    {"auto_detect", NULL},
+    {"hive_partitioning", NULL},
+    {"sample_size", NULL},
+    {"delim", "--delimiter ';'"},
+    {"sep", "--delimiter ';'"},
+    {"header", "--header or --no-header, where it is not found"},
+    {"nullstr", "--null NA"},
+    {"quote", "--quote"},
+    {"escape", "--escape"},
+    {"comment", "--comment '#'"},
+    {"ignore_errors", "--on-error skip"},
+    {"all_varchar", "--infer off"},
+    {"columns", "--schema 'a:i64,b:string'"},
+    {"types", "--schema 'a:i64'"},
+    {"dtypes", "--schema 'a:i64'"},
+    {"dateformat", "--dates dmy, or strptime(a, format)"},
+    {"decimal_separator", "--decimal comma"},
+    {"compression", "nothing: it is found"},
+};
+
+const char *hac_sql_reader_option(const hac_token *token, const char **ret_own)
+{
+    for (size_t i = 0; i < sizeof reader_options / sizeof *reader_options; i++) {
+        if (!hac_token_is_word(token, reader_options[i][0]))
+            continue;
+        *ret_own = reader_options[i][1];
+        return reader_options[i][0];
+    }
+    return NULL;
+}

@@ -20,4 +20,8 @@ const char *hac_sql_refused(hac_sql_place place, const hac_token *token, const h
  * there are no more. */
 bool hac_sql_refused_row(size_t index, const char *ret[3]);
 
+/* The option of DuckDB's read_csv and others that the token names; NULL: none. *ret_own is what to write in
+ * its place, NULL: `= true` is what hac does in any case. */
+const char *hac_sql_reader_option(const hac_token *token, const char **ret_own);
+
 #endif
