@@ -29,6 +29,9 @@ void hac_query_shape_read(const hac_query *query, uint32_t *ret_shape, uint32_t 
 #define HAC_FIRST_ROWS_MAX (UINT64_C(1) << 16)
 bool hac_query_wants_first(const hac_query *query);
 
+/* Whether the result is the first hac_query.limit rows that pass the filter, so that no later row is read. */
+bool hac_query_ends_early(const hac_query *query);
+
 /* What a query wants of a column: whether values are null, the smallest, the largest. */
 enum { HAC_WANTS_NULLS = 1, HAC_WANTS_MIN = 2, HAC_WANTS_MAX = 4 };
 

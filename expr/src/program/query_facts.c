@@ -58,6 +58,11 @@ bool hac_query_wants_first(const hac_query *q)
     return !q->aggregates && q->n_order > 0 && q->limit > 0 && q->limit <= HAC_FIRST_ROWS_MAX;
 }
 
+bool hac_query_ends_early(const hac_query *q)
+{
+    return !q->aggregates && q->n_order == 0 && q->n_limit_by == 0 && q->limit != UINT64_MAX;
+}
+
 static bool uses_f64(const hac_program *program)
 {
     bool some = false;

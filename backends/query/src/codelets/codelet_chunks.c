@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query.quotes, query.aggregate and query.rows: codelets that process chunks in parallel. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,9 @@ typedef struct chunks_job {
     uint64_t first; /* chunk of the source */
     hac_top_shared top;
     hac_scout scout;
+    /* With a limit and no order, for each chunk that has ended: 1 + its rows. NULL: there is no limit. */
+    atomic_uint_fast64_t *ended;
+    uint64_t ran; /* chunks that ran before the others */
     chunks_worker *workers;
     unsigned n_workers;
 } chunks_job;
@@ -240,10 +244,24 @@ static hac_status append_run(const hac_query *query, hac_rows_writer *writer, ha
     return status;
 }
 
+/* Whether the chunks before a chunk have all rows of the result. */
+static bool has_enough(const chunks_job *j, uint64_t item)
+{
+    uint64_t sum = 0, limit = j->task.query->limit;
+    for (uint64_t i = 0; j->ended != NULL && i < item && sum < limit; i++) {
+        uint64_t ended = atomic_load_explicit(&j->ended[i], memory_order_relaxed);
+        if (ended == 0)
+            return false;
+        sum += ended - 1;
+    }
+    return j->ended != NULL && sum >= limit;
+}
+
 /* Writes the chunk's rows: all that pass the filter, or those that may be in the result. */
-static hac_status write_rows(chunks_job *j, chunks_worker *w, uint64_t place, hac_rows_writer *writer,
+static hac_status write_rows(chunks_job *j, chunks_worker *w, uint64_t item, hac_rows_writer *writer,
                              hac_error *err)
 {
+    uint64_t place = j->task.first_chunk + j->first + item;
     const hac_query *query = j->task.query;
     uint64_t max = query->n_order == 0 ? query->limit : UINT64_MAX;
     hac_status status = HAC_OK;
@@ -252,7 +270,8 @@ static hac_status write_rows(chunks_job *j, chunks_worker *w, uint64_t place, ha
         status = hac_chunk_top_read(&w->top, &j->top, &w->rows, place, err);
         return status == HAC_OK ? hac_top_rows_end(&w->top.rows, writer, err) : status;
     }
-    while (writer->rows < max && (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
+    while (writer->rows < max && !has_enough(j, item) &&
+           (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
         hac_rows_add(writer, w->rows.columns, query->outputs.n_fields,
                      n < max - writer->rows ? n : (size_t)(max - writer->rows));
     return status == HAC_NOT_FOUND ? HAC_OK : status;
@@ -272,19 +291,21 @@ static hac_status begin_rows(chunks_job *j, chunks_worker *w, uint64_t item, boo
     return status;
 }
 
-static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_error *err)
+static hac_status rows_chunk(void *context, uint64_t index, unsigned number, hac_error *err)
 {
     chunks_job *j = context;
     chunks_worker *w = &j->workers[number];
     const hac_query *query = j->task.query;
-    uint64_t chunk = j->first + item, place = j->task.first_chunk + chunk;
+    uint64_t item = j->ran + index, chunk = j->first + item, place = j->task.first_chunk + chunk;
     hac_rows_writer writer;
     bool empty;
+    if (has_enough(j, item))
+        return HAC_OK; /* nothing reads its region */
     hac_status status = begin_rows(j, w, item, &empty, err);
     if (status != HAC_OK)
         return status;
     hac_rows_begin(&writer, region_of(j, place), j->task.region, j->task.seed, place);
-    status = empty ? HAC_OK : write_rows(j, w, place, &writer, err);
+    status = empty ? HAC_OK : write_rows(j, w, item, &writer, err);
     if (status != HAC_OK)
         return status;
     if (j->task.part_rows == 0)
@@ -293,7 +314,25 @@ static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_
         return status;
     note_chunk(j, w, chunk);
     note_result(w, j->task.part_rows == 0 ? writer.rows : writer.run_rows, writer.bytes);
+    if (j->ended != NULL)
+        atomic_store_explicit(&j->ended[item], writer.rows + 1, memory_order_relaxed);
     return HAC_OK;
+}
+
+/* With a limit, and without a filter, the first chunk has enough rows, as a rule: it runs alone. */
+static hac_status rows_chunks(chunks_job *j, uint64_t n, hac_error *err)
+{
+    const hac_query *query = j->task.query;
+    hac_status status = HAC_OK;
+    if (hac_query_ends_early(query)) {
+        j->ended = calloc(n + 1, sizeof *j->ended);
+        if (j->ended == NULL)
+            return hac_fail_no_memory(err);
+        if (query->filter == NULL && n > 0)
+            status = rows_chunk(j, 0, 0, err);
+        j->ran = query->filter == NULL && n > 0;
+    }
+    return status == HAC_OK ? hac_pool_run(n - j->ran, rows_chunk, j, err) : status;
 }
 
 /* ---- tasks ---- */
@@ -335,8 +374,7 @@ static hac_status run_chunks(const hac_task *task, bool aggregates, hac_task_res
     if (status == HAC_OK)
         status = hac_scout_run(&j.task, j.first, task->count, &j.scout, err);
     if (status == HAC_OK)
-        status = aggregates ? aggregate_chunks(&j, task->count, err)
-                            : hac_pool_run(task->count, rows_chunk, &j, err);
+        status = aggregates ? aggregate_chunks(&j, task->count, err) : rows_chunks(&j, task->count, err);
     status = hac_query_source_read(&j.task, status, err);
     uint64_t *v = result->values;
     memset(v, 0, sizeof result->values);
@@ -357,6 +395,7 @@ static hac_status run_chunks(const hac_task *task, bool aggregates, hac_task_res
     hac_source_put_counters(&counters, v + HAC_AGGREGATE_VALUE_READ);
     hac_splice_put_values(&splice, start, v + HAC_AGGREGATE_VALUE_SPLICE);
     free(j.workers);
+    free(j.ended);
     hac_scout_clear(&j.scout);
     hac_query_task_clear(&j.task);
     return status;

@@ -8,6 +8,7 @@
 #include "codelet/progress.h"
 #include "codelet/threads.h"
 #include "distinct_finish.h"
+#include "expr/query_facts.h"
 #include "query/codelets.h"
 #include "query/finish.h"
 #include "query/partial.h"
@@ -252,7 +253,10 @@ static hac_status run_finish(const hac_task *task, uint64_t regions, uint64_t re
     hac_rows_reader_init(&reader, t.query);
     if (t.distinct != NULL)
         status = hac_distinct_finish(&t, task->spans[0].data, regions, &reader, parts, err);
-    for (uint64_t i = 0; t.distinct == NULL && status == HAC_OK && i < regions; i++)
+    bool early = hac_query_ends_early(t.query); /* then no task need have written the regions that are left */
+    for (uint64_t i = 0;
+         t.distinct == NULL && status == HAC_OK && i < regions && !(early && reader.rows >= t.query->limit);
+         i++)
         status = hac_rows_reader_add(&reader, task->spans[0].data + i * region_bytes, region_bytes, t.seed, i,
                                      err);
     if (status == HAC_OK)
