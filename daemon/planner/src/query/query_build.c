@@ -137,6 +137,8 @@ static uint64_t row_overhead(const hac_query_spec *spec)
 static uint64_t worst_region(const hac_query_spec *spec, uint64_t chunk, uint32_t partitions)
 {
     uint64_t rows = rows_of(spec, chunk);
+    if (spec->ends_early && spec->last_row < rows)
+        rows = spec->last_row;
     uint64_t each = (aggregates(spec) ? spec->group_bytes : spec->output_bytes) + row_overhead(spec), bytes;
     if (aggregates(spec) && spec->keys == 0)
         rows = 1;
@@ -153,6 +155,7 @@ uint64_t hac_query_guess_region(const hac_query_spec *spec, const hac_query_size
     if (spec->in_rows && units(spec) > 0)
         bytes = (uint64_t)((double)spec->bytes * ((double)sizes->chunk / (double)units(spec)));
     uint64_t worst = worst_region(spec, sizes->chunk, sizes->partitions);
+    worst += spec->ends_early ? worst + REGION_MIN : 0; /* a few rows may have long texts */
     uint64_t likely = 2 * bytes + REGION_MIN, groups;
     if (hac_query_in_parts(spec))
         likely += rows_of(spec, sizes->chunk) * RUN_ENTRY;
@@ -435,7 +438,8 @@ const char *hac_query_codelet(const hac_query_spec *spec, hac_query_strategy str
 
 /* ---- the stages ---- */
 
-/* What one source becomes in a stage: a range over its chunks, task->item_first being the first. */
+/* What one source becomes in a stage: a range over its chunks, or over task->count of them from task->first
+ * on. task->item_first is the number of the source's first chunk among all chunks. */
 static hac_status add_source_task(hac_query_building *b, const char *codelet, size_t source, uint32_t pass,
                                   hac_plan_task *task, const uint32_t *deps, size_t n_deps, uint32_t *ret,
                                   hac_error *err)
@@ -445,14 +449,17 @@ static hac_status add_source_task(hac_query_building *b, const char *codelet, si
     uint64_t all = units(spec);
     task->codelet = codelet;
     task->range = true;
-    task->count = chunks;
-    task->grain = b->sizes->grain < chunks ? b->sizes->grain : chunks;
+    task->count = task->count > 0 ? task->count : chunks;
+    task->grain = b->sizes->grain < task->count ? b->sizes->grain : task->count;
     task->device = -1;
     task->repeatable = true;
     task->uses_descriptor = spec->place == HAC_QUERY_IN_FILES;
     task->descriptor = (uint8_t)source;
-    task->units = (double)hac_query_work(spec) * (double)spec->sources[source] / (double)(all > 0 ? all : 1);
-    task->item_count = chunks;
+    task->units = (double)hac_query_work(spec) * (double)spec->sources[source] / (double)(all > 0 ? all : 1) *
+                  ((double)task->count / (double)chunks);
+    if (spec->ends_early && !aggregates(spec)) /* the first chunk has all rows, as a rule */
+        task->units /= (double)b->sizes->chunks;
+    task->item_count = task->count;
     hac_building_params(b, pass, task);
     HAC_EDIT_PARAMS(hac_query_params, task)->source_bytes = spec->sources[source];
     HAC_EDIT_PARAMS(hac_query_params, task)->file_bytes = spec->files[source];
@@ -480,6 +487,38 @@ static hac_status add_quotes(hac_query_building *b, size_t source, uint64_t firs
     return add_source_task(b, "query.quotes", source, 0, &task, NULL, 0, ret, err);
 }
 
+/* A task that reads chunks [from, from + count) of a source, whose first chunk is number `first` of all. */
+static hac_status add_reader(hac_query_building *b, uint32_t pass, size_t source, uint64_t first,
+                             uint64_t from, uint64_t count, const uint32_t *deps, size_t n_deps,
+                             hac_error *err)
+{
+    hac_plan_task task = {
+        .device_mask = b->set, .item_first = first, .first = from, .count = count, .n_spans = 3, .part = 1};
+    task.stage = b->strategy == HAC_QUERY_ROWS ? "rows" : "aggregate";
+    task.spans[0] = hac_building_span(b, b->partials, HAC_WRITE);
+    task.spans[1] = hac_building_span(b, b->quotes, HAC_READ);
+    task.spans[2] = hac_building_span(b, b->in, HAC_READ);
+    hac_building_touch(&task.spans[0], first + from, count, b->sizes->region);
+    if (n_deps > 0 && b->quotes >= 0)
+        hac_building_touch(&task.spans[1], first, from + count, sizeof(uint64_t));
+    else
+        hac_building_touch(&task.spans[1], 0, 0, 0);
+    hac_status status =
+        hac_building_kernels(b, pass == 0 && source == hac_building_largest_source(b->spec), &task, err);
+    if (status == HAC_OK)
+        status = add_source_task(b, hac_query_codelet(b->spec, b->strategy), source, pass, &task, deps,
+                                 n_deps, &b->last[b->n_last], err);
+    b->n_last += status == HAC_OK;
+    return status;
+}
+
+/* The number of chunks, 1 or 0, that are read before quotes are counted: with a limit, the first chunk may be
+ * all that is read, and no quotes come before it. */
+static uint64_t chunks_ahead(const hac_query_building *b, uint64_t first, uint64_t chunks)
+{
+    return b->spec->ends_early && b->strategy == HAC_QUERY_ROWS && b->quotes >= 0 && first == 0 && chunks > 1;
+}
+
 /*
  * One pass over all sources. `before`: the merge of the pass before, whose partials are overwritten. The
  * quotes of a source are counted in the first pass, by a task right before the one that reads it: of several
@@ -497,29 +536,19 @@ static hac_status add_pass(hac_query_building *b, uint32_t pass, uint32_t *quote
         hac_status status = HAC_OK;
         if (chunks == 0)
             continue;
-        if (b->quotes >= 0 && pass == 0)
+        uint64_t ahead = chunks_ahead(b, first, chunks);
+        if (ahead > 0)
+            status = add_reader(b, pass, i, first, 0, ahead, NULL, 0, err);
+        if (status == HAC_OK && b->quotes >= 0 && pass == 0)
             status = add_quotes(b, i, first, &quotes[i], err);
         if (b->quotes >= 0)
             deps[n_deps++] = quotes[i];
         if (before != NULL)
             deps[n_deps++] = *before;
-        hac_plan_task task = {.device_mask = b->set, .item_first = first, .n_spans = 3, .part = 1};
-        task.stage = b->strategy == HAC_QUERY_ROWS ? "rows" : "aggregate";
-        task.spans[0] = hac_building_span(b, b->partials, HAC_WRITE);
-        task.spans[1] = hac_building_span(b, b->quotes, HAC_READ);
-        task.spans[2] = hac_building_span(b, b->in, HAC_READ);
-        hac_building_touch(&task.spans[0], first, chunks, b->sizes->region);
-        if (b->quotes >= 0)
-            hac_building_touch(&task.spans[1], first, chunks, sizeof(uint64_t));
         if (status == HAC_OK)
-            status =
-                hac_building_kernels(b, pass == 0 && i == hac_building_largest_source(b->spec), &task, err);
-        if (status == HAC_OK)
-            status = add_source_task(b, hac_query_codelet(b->spec, b->strategy), i, pass, &task, deps, n_deps,
-                                     &b->last[b->n_last], err);
+            status = add_reader(b, pass, i, first, ahead, chunks - ahead, deps, n_deps, err);
         if (status != HAC_OK)
             return status;
-        b->n_last++;
         first += chunks;
     }
     return HAC_OK;

@@ -15,7 +15,7 @@ typedef struct hac_query_building {
     uint32_t explored;  /* mask of plan devices that are measured with a piece */
     int in, quotes, partials, groups, parts, result, carry; /* -1: there is none */
     int splits[HAC_ROUND_SPLITS_MAX];
-    uint32_t last[HAC_DESCRIPTORS_MAX]; /* the tasks that the next ones wait for … */
+    uint32_t last[HAC_DESCRIPTORS_MAX + 1]; /* the tasks that the next ones wait for … */
     size_t n_last;
 } hac_query_building;
 

@@ -89,12 +89,33 @@ static void test_wide_groups(void **state)
     assert_true(sizes.region <= 64 * KIB);
 }
 
+/* With a limit and no order, regions have space for as many rows as are wanted. */
+static void test_first_rows(void **state)
+{
+    (void)state;
+    hac_machine machine = test_pair_beside_gpu();
+    hac_query_sizes whole, first;
+    hac_query_spec spec = table_of(10000000);
+    hac_error err = HAC_ERROR_NONE;
+    spec.flags = 0;
+    assert_int_equal(hac_query_size(&spec, &machine, cpu, 2, &whole, &err), HAC_OK);
+    spec.ends_early = true;
+    spec.last_row = 100;
+    assert_int_equal(hac_query_size(&spec, &machine, cpu, 2, &first, &err), HAC_OK);
+    assert_true(first.region >= 100 * spec.output_bytes && first.region < 100 * KIB);
+    assert_true(first.chunk == whole.chunk && whole.region > 1000 * KIB);
+    spec.last_row = UINT64_MAX - 1;
+    assert_int_equal(hac_query_size(&spec, &machine, cpu, 2, &first, &err), HAC_OK);
+    assert_true(first.region >= whole.region);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_wide_groups),
+        cmocka_unit_test(test_first_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
