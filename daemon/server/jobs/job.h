@@ -78,6 +78,13 @@ typedef struct hacd_task_range {
     uint64_t first, count, grain;
 } hacd_task_range;
 
+/* Whether more of a task has to be done. */
+typedef enum hacd_more {
+    HACD_MORE_NOW,
+    HACD_MORE_LATER, /* perhaps, when a piece that is in flight has ended */
+    HACD_MORE_NEVER  /* the task counts as done; only while no piece of the job is in flight */
+} hacd_more;
+
 typedef struct hacd_job_kind {
     hac_flow flow;
     size_t state_bytes; /* size of kind_state, which is zeroed */
@@ -104,6 +111,8 @@ typedef struct hacd_job_kind {
     hac_status (*over_limit)(hacd_job *job, uint64_t needed, hac_error *err);
     /* A piece of a task has succeeded; `done` is its report. May be NULL. */
     void (*task_done)(hacd_job *job, uint32_t task, const Hac__Executor__Done *done);
+    /* Called before a piece of a range is handed out. NULL: HACD_MORE_NOW. */
+    hacd_more (*wants_more)(const hacd_job *job, uint32_t task);
     /* Whether a piece that succeeded did all the work that its units claim. If not, the models do not learn
      * from it. NULL: it did. */
     bool (*did_all)(const hacd_job *job, uint32_t task, const Hac__Executor__Done *done);

@@ -104,6 +104,13 @@ bool hac_plan_run_may_go(const hacd_plan_run *run, const hac_plan *plan, uint32_
     return true;
 }
 
+void hac_plan_run_leave_rest(hacd_plan_run *run, const hac_plan *plan, uint32_t task)
+{
+    hac_task_state *state = &run->tasks[task];
+    state->claimed = state->done = plan->tasks[task].count;
+    state->n_lost = 0;
+}
+
 bool hac_plan_run_is_given_out(const hacd_plan_run *run, const hac_plan *plan, uint32_t task)
 {
     return run->tasks[task].n_lost == 0 && run->tasks[task].claimed >= plan->tasks[task].count;

@@ -92,6 +92,8 @@ typedef uint32_t (*hac_plan_run_queued)(const void *queue, uint32_t task, uint64
 bool hac_plan_run_may_go(const hacd_plan_run *run, const hac_plan *plan, uint32_t task,
                          hac_plan_run_queued queued, const void *queue, uint64_t *ret_predecessor);
 
+/* What was not done of the task need not be done. No piece of the task is in flight. */
+void hac_plan_run_leave_rest(hacd_plan_run *run, const hac_plan *plan, uint32_t task);
 /* Whether the whole task has been handed out. */
 bool hac_plan_run_is_given_out(const hacd_plan_run *run, const hac_plan *plan, uint32_t task);
 /* Takes a piece that has to run again, if there is one. */

@@ -148,10 +148,41 @@ static hac_status fill(hac_submission *from, hacd_job *job, hac_error *err)
     return HAC_OK;
 }
 
+/* Whether the chunks that were handed out are those at the front of the input. */
+static bool is_at_front(const hacd_job *job)
+{
+    bool all = true; /* so far */
+    for (size_t t = 0; t < job->plan->n_tasks; t++) {
+        const hac_plan_task *task = &job->plan->tasks[t];
+        if (!hac_query_is_codelet(task, "query.rows"))
+            continue;
+        if (job->run.tasks[t].n_lost > 0 || (!all && job->run.tasks[t].claimed > 0))
+            return false;
+        all = all && hac_plan_run_is_given_out(&job->run, job->plan, (uint32_t)t);
+    }
+    return true;
+}
+
+/* With a limit and no order, the first piece runs alone, because it may have all rows of the result; and what
+ * follows the last row of the result is not read. */
+static hacd_more wants_more(const hacd_job *job, uint32_t index)
+{
+    const hacd_query *state = hac_query_of(job);
+    const hac_plan_task *task = &job->plan->tasks[index];
+    if (!state->spec.ends_early ||
+        !(hac_query_is_codelet(task, "query.rows") || hac_query_is_codelet(task, "query.quotes")))
+        return HACD_MORE_NOW;
+    bool enough = state->totals.partial_groups >= state->spec.last_row;
+    bool first = state->totals.rows == 0 && state->totals.partial_groups == 0;
+    if (job->run.n_in_flight > 0)
+        return enough || first ? HACD_MORE_LATER : HACD_MORE_NOW;
+    return enough && !first && is_at_front(job) ? HACD_MORE_NEVER : HACD_MORE_NOW;
+}
+
 #define QUERY_KIND(kind)                                                                                     \
     {                                                                                                        \
         .flow = kind, .state_bytes = sizeof(hac_query_holder), .fill = fill, .next_plan = next_plan,         \
-        .task_done = hac_query_run_task_done, .did_all = hac_query_run_did_all,                              \
+        .task_done = hac_query_run_task_done, .did_all = hac_query_run_did_all, .wants_more = wants_more,    \
         .task_ended = hac_query_run_task_ended, .task_failed = hac_query_run_task_failed,                    \
         .receipt = receipt, .free_state = hac_query_run_end, .ended = ended, .over_limit = over_limit,       \
         .has_result = true, .sets_result_bytes = true, .user_errors = true, .in_order = true                 \

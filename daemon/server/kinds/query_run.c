@@ -813,6 +813,7 @@ void hac_query_spec_read(const Hac__Client__QuerySpec *from, hac_query_spec *ret
     ret->ordered = from->ordered;
     ret->gives_parquet = from->output_format == HAC_RESULT_PARQUET;
     ret->ends_early = from->has_limit && !from->ordered;
+    ret->last_row = from->limit;
     if (from->compiled != NULL)
         read_compiled(from->compiled, ret);
     if (from->method != NULL)

@@ -415,13 +415,19 @@ static hacd_piece take_piece(hacd_job *job, uint32_t task_index, uint32_t plan_d
     return piece;
 }
 
+static hacd_more wants_more(const hacd_job *job, uint32_t task_index)
+{
+    return job->kind->wants_more != NULL ? job->kind->wants_more(job, task_index) : HACD_MORE_NOW;
+}
+
 /* Sends one piece of a range to a device. Returns false if the device takes none now. */
 static bool hand_out_piece(hacd_job *job, uint32_t task_index, uint32_t plan_device)
 {
     hac_task_state *state = &job->run.tasks[task_index];
     const hac_plan_task *task = &job->plan->tasks[task_index];
     uint64_t predecessor, first_queued;
-    if (hac_plan_run_is_given_out(&job->run, job->plan, task_index))
+    if (hac_plan_run_is_given_out(&job->run, job->plan, task_index) ||
+        wants_more(job, task_index) != HACD_MORE_NOW)
         return false;
     double seconds =
         state->waiting_for > 0 ? fmin(task->predicted_seconds, HAC_SHARE_LONGEST) : HAC_SHARE_SHORTEST;
@@ -442,6 +448,30 @@ static bool hand_out_piece(hacd_job *job, uint32_t task_index, uint32_t plan_dev
     return true;
 }
 
+/* Whether the dependents of the task may start: the job's kind may ask for all of the task again. */
+static bool ended_well(hacd_job *job, uint32_t task)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = HAC_OK;
+    if (job->kind->task_ended != NULL && job->code == HAC_OK)
+        status = job->kind->task_ended(job, task, &err);
+    if (status == HAC_OK)
+        return true;
+    if (status == HAC_AGAIN) {
+        hac_plan_run_redo(&job->run, task);
+        return false;
+    }
+    job->code = err.code;
+    snprintf(job->message, sizeof job->message, "%s", err.message);
+    return false;
+}
+
+static void end_task(hacd_job *job, uint32_t task)
+{
+    if (ended_well(job, task))
+        hac_plan_run_end_task(&job->run, job->plan, task);
+}
+
 /* Shares a range among devices. Returns whether all of it has been handed out. */
 static bool hand_out_range(hacd_job *job, uint32_t task_index)
 {
@@ -449,6 +479,10 @@ static bool hand_out_range(hacd_job *job, uint32_t task_index)
     bool waits = job->run.tasks[task_index].waiting_for > 0;
     if (waits && (mask & (mask - 1)) != 0)
         return false; /* several devices share it, so it cannot follow what one of them has */
+    if (!waits && wants_more(job, task_index) == HACD_MORE_NEVER) {
+        hac_plan_run_leave_rest(&job->run, job->plan, task_index);
+        end_task(job, task_index);
+    }
     for (bool any = true; any && !hac_plan_run_is_given_out(&job->run, job->plan, task_index);) {
         any = false;
         for (uint32_t d = 0; d < job->plan->n_devices; d++)
@@ -714,24 +748,6 @@ static void learn(hacd_job *job, const hac_dispatch *dispatch, const Hac__Execut
             learn_model(jobs->models, key, name, task->type, dispatch, done, sample);
 }
 
-/* Whether the dependents of the task may start: the job's kind may ask for all of the task again. */
-static bool ended_well(hacd_job *job, uint32_t task)
-{
-    hac_error err = HAC_ERROR_NONE;
-    hac_status status = HAC_OK;
-    if (job->kind->task_ended != NULL && job->code == HAC_OK)
-        status = job->kind->task_ended(job, task, &err);
-    if (status == HAC_OK)
-        return true;
-    if (status == HAC_AGAIN) {
-        hac_plan_run_redo(&job->run, task);
-        return false;
-    }
-    job->code = err.code;
-    snprintf(job->message, sizeof job->message, "%s", err.message);
-    return false;
-}
-
 /* When its last piece has ended, a task has ended. */
 static void end_piece(hacd_job *job, const hac_dispatch *dispatch)
 {
@@ -739,8 +755,8 @@ static void end_piece(hacd_job *job, const hac_dispatch *dispatch)
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     state->done += dispatch->count;
     bool whole = task->range ? state->done >= task->count : true;
-    if (whole && ended_well(job, dispatch->task))
-        hac_plan_run_end_task(&job->run, job->plan, dispatch->task);
+    if (whole)
+        end_task(job, dispatch->task);
 }
 
 static void piece_done(hacd_job *job, hac_dispatch *dispatch, const Hac__Executor__Done *done)

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A limit without an order: the result is the first rows that pass the filter, in the order of the input, and little more
+than these is read. The answers are those of loops; what was read is in the receipt."""
+import json
+import random
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "build" / "python"))
+from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
+
+try:
+    import pyarrow
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
+WHY_NOT = "pyarrow is not installed (`./dev test` puts it into build/python): there are no Parquet files to read"
+ROWS = 600_000
+PARTS = 30
+
+
+class First(SharedMachineTest):
+    profile = TWO_DEVICES
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = tempfile.TemporaryDirectory()  # a test's own files go when it ends
+        cls.addClassCleanup(cls.folder.cleanup)
+        rng = random.Random(1)
+        cls.rows = [(i, rng.randrange(1000), f'text "{i % 77}",\n{rng.randrange(10**9)}') for i in range(ROWS)]
+        quoted = ['{},{},"{}"\n'.format(k, v, s.replace('"', '""')) for k, v, s in cls.rows]
+        cls.write("all.csv", "k,v,s\n" + "".join(quoted))
+        cls.write("all.jsonl", "".join(json.dumps(dict(zip("kvs", row))) + "\n" for row in cls.rows))
+        Path(cls.folder.name, "parts").mkdir()
+        step = ROWS // PARTS
+        for i in range(PARTS):
+            cls.write(f"parts/{i:02}.csv", "k,v,s\n" + "".join(quoted[i * step:(i + 1) * step]))
+        cls.files = ["all.csv", "all.jsonl", "parts"]
+        if pyarrow is not None:
+            table = pyarrow.table(dict(zip("kvs", map(list, zip(*cls.rows)))))
+            pyarrow.parquet.write_table(table, Path(cls.folder.name, "all.parquet"), row_group_size=20_000)
+            cls.files.append("all.parquet")
+
+    @classmethod
+    def write(cls, name, text):
+        Path(cls.folder.name, name).write_text(text)
+
+    def ask(self, file, where, limit, offset=0):
+        """The result's rows, and the receipt's figures."""
+        out = self.m.good("query", f"select * from '{self.folder.name}/{file}' {where} limit {limit} offset {offset}", "-o", "out.jsonl",
+                          "--receipt", "receipt")
+        self.assertEqual(out, b"")
+        rows = [tuple(json.loads(line).values()) for line in Path(self.m.path("out.jsonl")).read_text().splitlines()]
+        return rows, json.loads(Path(self.m.path("receipt")).read_text())["query"]
+
+    def test_first_rows(self):
+        for file in self.files:
+            for limit, offset in ((1, 0), (100, 0), (7, 3000), (50_000, 10), (0, 0), (0, 5)):
+                with self.subTest(file=file, limit=limit, offset=offset):
+                    rows, read = self.ask(file, "", limit, offset)
+                    self.assertEqual(rows, self.rows[offset:offset + limit])
+                    self.assertLessEqual(read["rows_read"], 4096 if limit + offset < 4096 else ROWS / 2)
+
+    def test_filters(self):
+        for file in self.files:
+            for where, wanted in (("where v < 500", lambda v: v < 500), ("where v = 17", lambda v: v == 17),
+                                  ("where v = 1000", lambda v: False)):
+                for limit, offset in ((20, 0), (100, 300), (5000, 0)):
+                    with self.subTest(file=file, where=where, limit=limit, offset=offset):
+                        rows, read = self.ask(file, where, limit, offset)
+                        self.assertEqual(rows, [row for row in self.rows if wanted(row[1])][offset:offset + limit])
+                        if where.endswith("500") and limit < 1000:
+                            self.assertLess(read["rows_read"], ROWS / 4)
+
+    def test_last_rows(self):
+        """Chunks and files before have some rows, but not enough."""
+        for file in self.files:
+            for low in (ROWS - 5, ROWS - 30_000):
+                rows, _ = self.ask(file, f"where k = 3 or k = 400000 or k >= {low}", 40)
+                wanted = [row for row in self.rows if row[0] in (3, 400000) or row[0] >= low][:40]
+                self.assertEqual(rows, wanted, (file, low))
+
+    def test_more_than_there_are(self):
+        for file in self.files:
+            rows, read = self.ask(file, "where k >= 599990", 100)
+            self.assertEqual((rows, read["rows_out"]), (self.rows[599_990:], 10))
+
+    @unittest.skipIf(pyarrow is None, WHY_NOT)
+    def test_bytes(self):
+        """Of the file only the first row group is read, and the job's memory is not that of the file."""
+        whole = Path(self.folder.name, "all.parquet").stat().st_size
+        _, read = self.ask("all.parquet", "", 100)
+        self.assertLess(read["parquet"]["bytes_read"], whole / 10)
+        self.assertLess(self.m.json("show")["plan"]["memory"]["bytes"], 4 << 20)
+
+    def test_small_memory(self):
+        """The files are larger than the limit on a job's memory."""
+        for file in self.files:
+            self.m.good("query", f"select * from '{self.folder.name}/{file}' limit 100", "-o", "out.jsonl", "--memory", "4MiB")
+            rows = [tuple(json.loads(line).values()) for line in Path(self.m.path("out.jsonl")).read_text().splitlines()]
+            self.assertEqual(rows, self.rows[:100])
+
+
+if __name__ == "__main__":
+    main()
