@@ -279,7 +279,7 @@ static hac_status read_head(const hac_op_rule *rule, const hac_task *task, hac_o
                         c->n_operands, c->program_bytes, task->inline_in_bytes);
     if (c->function >= HAC_OP_FUNCTION_END || (rule->op->functions >> c->function & 1) == 0)
         return hac_fail(err, HAC_INVALID, "this sub-operator has no function %u", c->function);
-    if (c->flags & ~(rule->op->flags | HAC_OP_FAST))
+    if (c->flags & ~rule->op->flags)
         return hac_fail(err, HAC_INVALID, "flags 0x%x are not known", c->flags);
     return HAC_OK;
 }

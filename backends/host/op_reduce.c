@@ -148,16 +148,6 @@ static void put_exact(const reduce_work *w, const double *x, const double *y, si
     }
 }
 
-/* Values of a block times a factor, in `scratch`. */
-static const void *scaled(const void *values, size_t n, double factor, numbers *scratch)
-{
-    const double *from = values;
-    double *to = (double *)(void *)scratch->x;
-    for (size_t i = 0; i < n; i++)
-        to[i] = from[i] * factor;
-    return to;
-}
-
 static hac_status reduce_block(const reduce_work *w, uint64_t first, size_t n, unsigned worker,
                                hac_error *err)
 {
@@ -174,8 +164,6 @@ static hac_status reduce_block(const reduce_work *w, uint64_t first, size_t n, u
         values = hac_op_numbers(x, w->number, first, n, scratch.x);
     if (is_product(w->function))
         others = hac_op_numbers(&w->r->v[2], w->number, first, n, scratch_y.x);
-    if (w->r->call.a > 0 && w->number == HAC_OP_F64 && !hac_op_is_exact(w->function))
-        values = scaled(values, n, w->r->call.a, &scratch);
     if (w->function == HAC_OP_COUNT)
         memcpy(to, &count, sizeof count);
     else if (is_arg(w->function))

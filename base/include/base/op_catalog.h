@@ -44,7 +44,7 @@ typedef struct hac_op_codelet {
     uint8_t range;      /* the operand whose rows the range is over */
     uint32_t grain;     /* rows; the range begins at a multiple */
     uint32_t functions; /* bits of hac_op_function; a codelet without functions has bit 0 */
-    uint32_t flags;     /* bits of hac_op_flag that it knows, besides HAC_OP_FAST */
+    uint32_t flags;     /* bits of hac_op_flag that it knows */
     uint8_t ones;       /* the operand that may be `ones` */
     uint8_t whole;      /* bits of the operands that a kernel needs as a whole, whatever its range */
     uint8_t typed_by;   /* the operand whose elements it computes with */

@@ -123,8 +123,7 @@ typedef struct hac_op_call {
 /* Bits of hac_op_call.flags. */
 typedef enum hac_op_flag {
     HAC_OP_EXCLUSIVE = 1, /* scan */
-    HAC_OP_SYMMETRIC = 2, /* csr */
-    HAC_OP_FAST = 4       /* determinism: fast; floats may be added up in any order */
+    HAC_OP_SYMMETRIC = 2  /* csr */
 } hac_op_flag;
 
 /* Columns of the partials of HAC_OP_EXACT_…. They are of f64, but hold 64-bit integers: the digits of an
@@ -152,7 +151,7 @@ typedef enum hac_op_flag {
  *                    then the u64 number of its row in the whole vector), EXACT_SUM, EXACT_MAGNITUDE,
  *                    EXACT_PRODUCTS, EXACT_SQUARES, EXACT_LENGTH (of floats; partials of f64,
  *                    HAC_OP_EXACT_COLUMNS of them, or one: what the block alone gives; C only). x has one
- *                    column; values of f64 are multiplied by a if it is above 0, but not those of EXACT_…
+ *                    column
  *   op.combine       W value, R partials                 none
  *                    `function` as of the reduce. One row; of ARG...: u64 with 2 columns, the row's number,
  *                    then the value's 8 bytes; of EXACT_…: f64

@@ -47,7 +47,7 @@ static uint64_t loop_of(const hac_op_codelet *op, const hac_op_request *r)
 
 static hac_status check_program(const hac_device_facts *f, const hac_op_request *r, hac_error *err)
 {
-    if (!hac_program_exact(r->program) && !(r->call.flags & HAC_OP_FAST))
+    if (!hac_program_exact(r->program))
         return hac_fail(err, HAC_UNSUPPORTED,
                         "the program has operations whose bits differ between devices (exp, sin, pow …): the "
                         "host's are used");

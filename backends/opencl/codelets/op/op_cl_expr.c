@@ -334,10 +334,10 @@ static hac_status reduce_chunk(hac_device *device, const hac_op_request *r, uint
 hac_status hac_op_kernels_reduce(hac_device *device, hac_op_request *r, uint64_t *values, size_t *n_values,
                                  hac_error *err)
 {
+    (void)values;
+    (void)n_values;
     uint64_t step = hac_op_chunk(hac_device_get_facts(device), 8, HAC_OP_BLOCK);
     hac_autofree uint8_t *scratch = NULL;
-    if (r->call.a > 0) /* factors are rare: squares have left the range of f64 */
-        return hac_op_do_reduce(r, values, n_values, err);
     if (r->program != NULL) {
         step = step < HAC_OP_EVAL_ROWS ? step : HAC_OP_EVAL_ROWS;
         scratch = hac_op_alloc(step < r->count ? step : r->count, 8);
