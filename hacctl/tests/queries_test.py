@@ -18,7 +18,7 @@ class MapReduce(Fake):
         self.put("b.csv", "x,y\n3,4\n")
         out = self.good("mapreduce", "a.csv", "b.csv", "--schema", "x:i64,y:i64", "--where", "x > 0", "--group-by", "x",
                         "--select", "sum(y) as s", "--order-by", "s desc", "--limit", "5", "--hot-keys", "off",
-                        "--devices", "a,b", "--determinism", "fast", "--engine", "device")
+                        "--devices", "a,b", "--determinism", "fast", "-q", "--engine", "device")
         self.assertEqual(out, b"x,y\n1,2\nx,y\n3,4\n")
         self.assertIn("mapreduce sources=2 format=2 schema=x:i64,y:i64 where=x > 0 group=x select=sum(y) as s "
                       "order=s desc limit=5 out=0 delimiter=0 no_header=0 skip=0 null=- hot=2 sample=0 share=0 groups=0 "

@@ -34,9 +34,10 @@ class Sorts(Fake):
     def test_options_reach_the_library(self):
         self.good("sort", "in", "--type=u32", "--argsort", "--descending", "--algorithm", "bitonic", "--scheme", "upper",
                   "--fold", "3,6", "--devices", "cpu,gpu", "--priority", "-5", "--deadline", "2min", "--memory", "1MiB",
-                  "--determinism", "fast", "-o", "/dev/null")
+                  "--determinism", "fast", "-q", "-o", "/dev/null")
         self.assertIn("items=3 type=u32 descending=1 argsort=1 algorithm=1 scheme=3 fold=2 steps=3,6, devices=cpu,gpu, "
                       "detach=0 priority=-5 deadline=120 memory=1048576 fast=1 progress=0", self.called())
+        self.assertIn("--determinism has no effect any more", self.run_it("sort", "in", "--type", "u32", "--determinism", "fast", "-o", "out")[2])
         self.good("sort", "in", "--socket", "/some/where", "--no-autostart", "--type", "u32", "-o", "/dev/null")
         self.assertIn("connect socket=/some/where flags=1", self.called())
 

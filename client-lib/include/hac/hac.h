@@ -162,7 +162,7 @@ typedef struct hac_job_options {
     int priority;            /* higher first, -100 … 100 */
     double deadline_seconds; /* 0: none */
     uint64_t memory_limit;   /* bytes; 0: the user's quota */
-    int fast;                /* 1: sums of floats may depend on the devices; 0: results never do */
+    int fast;                /* without effect: results never depend on the devices */
     /* Called from hac_client_dispatch and from blocking calls. NULL: hacd sends no progress. */
     void (*progress)(void *context, hac_job *job, const hac_progress *progress);
     /* Called once, when the job has ended; possibly before the submitting call returns. May be NULL. */

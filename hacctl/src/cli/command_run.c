@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "help.h"
+#include "opsplit/run_options.h"
 
 /* Options that a user may expect of a command, and why the command does not have them. */
 static const struct {
@@ -45,6 +46,14 @@ static hac_status check_words(const hac_command *command, const hac_args *args, 
     return HAC_OK;
 }
 
+/* Says that an option is without effect, where somebody uses it. */
+static void note_determinism(const hac_cli *cli, const hac_args *args)
+{
+    bool first = cli->ranks == NULL || cli->ranks->rank == 0;
+    if (first && hac_args_has(args, HAC_OPT_DETERMINISM))
+        hac_cli_say(cli, "--determinism has no effect any more: every result is the same on all devices");
+}
+
 hac_status hac_command_run(const hac_command *command, hac_cli *cli, hac_args *args, int argc, char **argv,
                            hac_error *err)
 {
@@ -61,5 +70,8 @@ hac_status hac_command_run(const hac_command *command, hac_cli *cli, hac_args *a
     status = check_refused(command, args, err);
     if (status == HAC_OK)
         status = check_words(command, args, err);
-    return status != HAC_OK ? status : command->run(cli, args, err);
+    if (status != HAC_OK)
+        return status;
+    note_determinism(cli, args);
+    return command->run(cli, args, err);
 }

@@ -61,7 +61,7 @@ public final class HacOpsplit extends HacJobOptions<HacOpsplit> {
     }
 
     /**
-     * Floating-point sums need not be the same on every machine.
+     * Without effect: results are the same on every machine.
      *
      * @return this
      */

@@ -236,7 +236,7 @@ public final class HacQuery extends HacJobOptions<HacQuery> implements Cloneable
     }
 
     /**
-     * Floating-point sums need not be the same on every machine.
+     * Without effect: results are the same on every machine.
      *
      * @return this
      */
