@@ -7,6 +7,7 @@ import json
 import os
 import random
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -719,6 +720,16 @@ class Words(SharedMachineTest):
         Path(self.m.path("it's.csv")).write_text("a\n1\n")
         for statement in ("DESCRIBE 'it''s.csv'", "/* a */ DESCRIBE /* b */ 'it''s.csv'; -- c", "SUMMARIZE 'it''s.csv'"):
             self.assertEqual(self.ask(statement)[0][0], "a", statement)
+        statement = "SELECT id + 1 AS n, upper(city) AS c, day, paid FROM 't.csv' WHERE id > 5"
+        wanted = [tuple(row[:2]) for row in self.duck.execute("DESCRIBE " + statement.replace("'t.csv'", "t")).fetchall()]
+        for words in ("DESCRIBE " + statement, f"-- a\ndesc {statement} ORDER BY n;", f"DESCRIBE {statement} LIMIT 2"):
+            self.assertEqual([(row[0], types[row[1]]) for row in self.ask(words)], wanted, words)
+        (n, *_), = self.duck.execute("SELECT count(*) FROM t WHERE id > 5").fetchall()
+        rows = {row[0]: row for row in self.ask("SUMMARIZE WITH w AS (SELECT id, city FROM 't.csv' WHERE id > 5) SELECT id * 2 AS d, city FROM w")}
+        self.assertEqual((rows["d"][1], rows["d"][2], rows["d"][5]), ("i64", str(n), "12"))
+        self.assertEqual([row[0] for row in self.ask("DESCRIBE SELECT city, count(*) AS n FROM 't.csv' GROUP BY city")], ["city", "n"])
+        self.m.bad(2, "query", "DESCRIBE SELECT nope FROM 't.csv'", says="SQL: character 17: unknown column 'nope'")
+        self.assertEqual(list(Path(tempfile.gettempdir()).glob("hacctl-*")), [])
         self.m.bad(2, "query", "SUMMARIZE 't.csv'", "--order-by", "id", says="query: --order-by is not possible beside DESCRIBE and SUMMARIZE")
 
     def test_names_in_two_cases(self):

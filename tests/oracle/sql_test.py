@@ -197,8 +197,6 @@ REFUSED = (
     ("SELECT * FROM unnest(x)", "there is no UNNEST"),
     ("SELECT * FROM read_csv('a.csv', delim = ';')", "--delimiter"),
     ("SELECT * REPLACE (1 AS nope) FROM 'sales.csv'", "replace: unknown column 'nope'"),
-    ("DESCRIBE SELECT * FROM 'a.csv'", "hacctl describe FILE"),
-    ("SUMMARIZE SELECT a FROM 'a.csv'", "hacctl summarize FILE"),
     ("DESCRIBE 'a.csv' WHERE x", "hacctl describe FILE"),
     ("EXPLAIN SELECT * FROM 'a.csv'", "hacctl explain query"),
     ("VALUES (1, 2)", "a query's source is a file"),

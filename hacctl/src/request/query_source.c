@@ -98,6 +98,16 @@ bool hac_query_source_described(const char *word, bool *ret_summarize, char **re
     return true;
 }
 
+const char *hac_query_source_described_select(const char *word, bool *ret_summarize)
+{
+    const char *at = word;
+    *ret_summarize = take_word(&at, "summarize");
+    if (!*ret_summarize && !take_word(&at, "describe") && !take_word(&at, "desc"))
+        return NULL;
+    const char *begin = skip_blanks(at), *select = begin, *with = begin;
+    return take_word(&select, "select") || take_word(&with, "with") ? begin : NULL;
+}
+
 /* ---- files ---- */
 
 /* Takes ownership of `path`; NULL: no memory. */

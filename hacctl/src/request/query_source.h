@@ -29,6 +29,8 @@ bool hac_query_source_is_sql(const char *word);
 /* Whether the word is `DESCRIBE 'file'` or `SUMMARIZE 'file'`, with FROM or TABLE or not. The file's name,
  * which the caller frees, goes to *ret_file; NULL: no memory. */
 bool hac_query_source_described(const char *word, bool *ret_summarize, char **ret_file);
+/* The statement of "describe select …" or "summarize select …", within `word`; NULL: it is neither. */
+const char *hac_query_source_described_select(const char *word, bool *ret_summarize);
 
 /* The HAC_FILES_… flags for folders whose files are to be read as `format`; HAC_INPUT_NONE: as what they
  * are. */
