@@ -81,15 +81,14 @@ static trial try_dialect(const text_head *head, const hac_input_options *options
     uint8_t made[4096];
     size_t used = 0, n = 0;
     hac_error err = HAC_ERROR_NONE;
-    hac_cleanup(hac_csv_front_free_cleanup) hac_csv_front *front = NULL;
+    hac_cleanup(hac_front_free_cleanup) hac_front *front = NULL;
     hac_status status = hac_csv_front_new(head->format, options, &front, &err);
     if (status == HAC_OK)
         hac_csv_front_look_closely(front);
-    for (size_t at = 0; status == HAC_OK && (at < head->bytes || hac_csv_front_holds(front)); at += used)
-        status =
-            hac_csv_front_run(front, head->data + at, head->bytes - at, &used, made, sizeof(made), &n, &err);
+    for (size_t at = 0; status == HAC_OK && (at < head->bytes || hac_front_holds(front)); at += used)
+        status = hac_front_run(front, head->data + at, head->bytes - at, &used, made, sizeof(made), &n, &err);
     if (status == HAC_OK && head->ended)
-        status = hac_csv_front_end(front, &err);
+        status = hac_front_end(front, &err);
     if (status != HAC_OK)
         return t;
     t.look = hac_csv_front_look(front);

@@ -29,7 +29,8 @@ typedef enum csv_place {
     COMMENT,
 } csv_place;
 
-struct hac_csv_front {
+typedef struct csv_front {
+    hac_front front;
     uint8_t delimiter, quote, escape, comment; /* 0: none */
     bool tsv;
     bool own_escapes;   /* tsv: a backslash outside of quotes is the format's own */
@@ -54,51 +55,16 @@ struct hac_csv_front {
     uint64_t header_quoted, header_plain;
     hac_csv_look look;
     hac_error failure; /* behind the bytes that are made */
-};
+} csv_front;
 
 static uint8_t chosen(uint8_t option, uint8_t otherwise)
 {
     return option == 0 ? otherwise : option == HAC_MARK_NONE ? 0 : option;
 }
 
-hac_status hac_csv_front_new(hac_input_format format, const hac_input_options *options, hac_csv_front **ret,
-                             hac_error *err)
-{
-    hac_csv_front *f = calloc(1, sizeof(*f));
-    if (f == NULL)
-        return hac_fail_no_memory(err);
-    f->tsv = format == HAC_INPUT_TSV;
-    f->delimiter = hac_format_delimiter(format, options->delimiter);
-    f->quote = chosen(options->quote, f->tsv ? 0 : '"');
-    f->escape = chosen(options->escape, 0);
-    f->own_escapes = f->tsv && (options->escape == 0 || options->escape == '\\');
-    f->comment = chosen(options->comment, 0);
-    if (f->escape == f->quote)
-        f->escape = 0;
-    f->only_comments = f->tsv ? f->quote == 0 && f->own_escapes : f->quote == '"' && f->escape == 0;
-    const uint8_t all[] = {f->quote,           f->escape, '\n', f->tsv ? '\\' : '"', f->tsv ? '\t' : '"',
-                           f->tsv ? '\r' : '"'};
-    for (size_t i = 0; i < sizeof(all); i++)
-        f->stops_quoted[all[i]] = true;
-    f->stops_plain[f->delimiter] = f->stops_plain['\n'] = f->stops_plain[f->escape] = true;
-    f->stops_plain[f->tsv ? '\\' : '"'] = true;
-    f->stops_line['\n'] = f->stops_line['"'] = true;
-    f->stops_line[f->delimiter] = true;
-    f->line = 1;
-    *ret = f;
-    return HAC_OK;
-}
-
-void hac_csv_front_free(hac_csv_front *front)
-{
-    if (front != NULL)
-        free(front->made);
-    free(front);
-}
-
 /* ---- bytes that are made ---- */
 
-static hac_status reserve(hac_csv_front *f, size_t bytes, hac_error *err)
+static hac_status reserve(csv_front *f, size_t bytes, hac_error *err)
 {
     if (f->capacity - f->n_made >= bytes)
         return HAC_OK;
@@ -111,13 +77,13 @@ static hac_status reserve(hac_csv_front *f, size_t bytes, hac_error *err)
     return HAC_OK;
 }
 
-static void put(hac_csv_front *f, uint8_t byte)
+static void put(csv_front *f, uint8_t byte)
 {
     f->made[f->n_made++] = byte;
 }
 
 /* A byte of a value in tsv. */
-static void put_escaped(hac_csv_front *f, uint8_t byte)
+static void put_escaped(csv_front *f, uint8_t byte)
 {
     uint8_t letter = byte == '\t' ? 't' : byte == '\n' ? 'n' : byte == '\r' ? 'r' : byte == '\\' ? '\\' : 0;
     if (letter != 0)
@@ -126,7 +92,7 @@ static void put_escaped(hac_csv_front *f, uint8_t byte)
 }
 
 /* A byte of a value that stands in quotes. */
-static void put_quoted(hac_csv_front *f, uint8_t byte)
+static void put_quoted(csv_front *f, uint8_t byte)
 {
     if (f->tsv) {
         put_escaped(f, byte);
@@ -139,7 +105,7 @@ static void put_quoted(hac_csv_front *f, uint8_t byte)
 
 /* ---- fields ---- */
 
-static void note_field(hac_csv_front *f, bool quoted)
+static void note_field(csv_front *f, bool quoted)
 {
     uint64_t bit = f->fields < 64 ? UINT64_C(1) << f->fields : 0;
     uint64_t *columns = f->look.records == 0 ? quoted ? &f->header_quoted : &f->header_plain
@@ -150,7 +116,7 @@ static void note_field(hac_csv_front *f, bool quoted)
 }
 
 /* Puts the plain field into quotes, without a CR before the end of the line. */
-static hac_status quote_plain(hac_csv_front *f, bool ends_line, hac_error *err)
+static hac_status quote_plain(csv_front *f, bool ends_line, hac_error *err)
 {
     bool cr = ends_line && f->n_made > f->field && f->made[f->n_made - 1] == '\r';
     size_t bytes = f->n_made - f->field - cr, quotes = 2;
@@ -173,7 +139,7 @@ static hac_status quote_plain(hac_csv_front *f, bool ends_line, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status end_plain(hac_csv_front *f, bool ends_line, hac_error *err)
+static hac_status end_plain(csv_front *f, bool ends_line, hac_error *err)
 {
     size_t bytes = f->n_made - f->field;
     bool cr = ends_line && bytes > 0 && f->made[f->n_made - 1] == '\r';
@@ -192,14 +158,14 @@ static hac_status end_plain(hac_csv_front *f, bool ends_line, hac_error *err)
     return f->needs_quotes ? quote_plain(f, ends_line, err) : HAC_OK;
 }
 
-static void end_field(hac_csv_front *f)
+static void end_field(csv_front *f)
 {
     put(f, f->delimiter);
     f->fields++;
     f->place = FIELD;
 }
 
-static void end_record(hac_csv_front *f)
+static void end_record(csv_front *f)
 {
     size_t fields = f->fields + 1;
     put(f, '\n');
@@ -220,7 +186,7 @@ static void end_record(hac_csv_front *f)
         put(f, '\n');
 }
 
-static hac_status fail_closed(const hac_csv_front *f, hac_error *err)
+static hac_status fail_closed(const csv_front *f, hac_error *err)
 {
     return hac_fail(err, HAC_FAILED,
                     "line %" PRIu64
@@ -231,7 +197,7 @@ static hac_status fail_closed(const hac_csv_front *f, hac_error *err)
 
 /* Keeps the number of lines. The line feeds of comments before the first record follow it, as the first line
  * has to name the columns. */
-static void end_comment(hac_csv_front *f)
+static void end_comment(csv_front *f)
 {
     f->line++;
     f->place = RECORD;
@@ -245,7 +211,7 @@ static void end_comment(hac_csv_front *f)
 
 /* ---- one byte ---- */
 
-static void begin_field(hac_csv_front *f)
+static void begin_field(csv_front *f)
 {
     f->field = f->n_made;
     f->needs_quotes = f->null_mark = false;
@@ -253,7 +219,7 @@ static void begin_field(hac_csv_front *f)
 }
 
 /* Begins a record; false: the byte belongs to its first field. */
-static bool begin_record(hac_csv_front *f, uint8_t byte)
+static bool begin_record(csv_front *f, uint8_t byte)
 {
     f->empty_record = true;
     if (byte == f->comment && byte != 0) {
@@ -266,7 +232,7 @@ static bool begin_record(hac_csv_front *f, uint8_t byte)
 }
 
 /* A byte of a record that passes. */
-static void line_byte(hac_csv_front *f, uint8_t byte)
+static void line_byte(csv_front *f, uint8_t byte)
 {
     f->inside ^= byte == '"' && !f->tsv;
     f->parted |= byte == f->delimiter && !f->inside;
@@ -279,7 +245,7 @@ static void line_byte(hac_csv_front *f, uint8_t byte)
 }
 
 /* Takes a byte that may belong to a byte order mark. True: it does not, and the text begins with it. */
-static bool mark_byte(hac_csv_front *f, uint8_t byte)
+static bool mark_byte(csv_front *f, uint8_t byte)
 {
     static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
     if (byte == mark[f->marked]) {
@@ -294,7 +260,7 @@ static bool mark_byte(hac_csv_front *f, uint8_t byte)
 }
 
 /* A special byte of a plain field. */
-static hac_status plain_byte(hac_csv_front *f, uint8_t byte, hac_error *err)
+static hac_status plain_byte(csv_front *f, uint8_t byte, hac_error *err)
 {
     if (byte == f->delimiter || byte == '\n') {
         bool cr_alone =
@@ -320,7 +286,7 @@ static hac_status plain_byte(hac_csv_front *f, uint8_t byte, hac_error *err)
     return HAC_OK;
 }
 
-static void plain_escape(hac_csv_front *f, uint8_t byte)
+static void plain_escape(csv_front *f, uint8_t byte)
 {
     f->null_mark = byte == 'N' && f->n_made == f->field;
     f->line += byte == '\n';
@@ -333,7 +299,7 @@ static void plain_escape(hac_csv_front *f, uint8_t byte)
     put(f, byte);
 }
 
-static void quoted_byte(hac_csv_front *f, uint8_t byte)
+static void quoted_byte(csv_front *f, uint8_t byte)
 {
     f->line += byte == '\n';
     if (byte == f->quote)
@@ -344,7 +310,7 @@ static void quoted_byte(hac_csv_front *f, uint8_t byte)
         put_quoted(f, byte);
 }
 
-static hac_status closed_byte(hac_csv_front *f, uint8_t byte, hac_error *err)
+static hac_status closed_byte(csv_front *f, uint8_t byte, hac_error *err)
 {
     if (byte == f->quote && f->place == CLOSED) {
         put_quoted(f, byte);
@@ -366,7 +332,7 @@ static hac_status closed_byte(hac_csv_front *f, uint8_t byte, hac_error *err)
     return HAC_OK;
 }
 
-static void field_byte(hac_csv_front *f, uint8_t byte)
+static void field_byte(csv_front *f, uint8_t byte)
 {
     begin_field(f);
     if (byte != f->quote || byte == 0)
@@ -380,7 +346,7 @@ static void field_byte(hac_csv_front *f, uint8_t byte)
 }
 
 /* Looks at a byte. *ret_again: it has changed the place alone, and is looked at once more. */
-static hac_status look_at(hac_csv_front *f, uint8_t byte, bool *ret_again, hac_error *err)
+static hac_status look_at(csv_front *f, uint8_t byte, bool *ret_again, hac_error *err)
 {
     switch (f->place) {
     case MARK:
@@ -422,7 +388,7 @@ static hac_status look_at(hac_csv_front *f, uint8_t byte, bool *ret_again, hac_e
 /* ---- many bytes ---- */
 
 /* The number of bytes of a field or a comment that need no look. */
-static size_t run_of(const hac_csv_front *f, const uint8_t *in, size_t bytes)
+static size_t run_of(const csv_front *f, const uint8_t *in, size_t bytes)
 {
     const bool *stops = f->place == PLAIN  ? f->stops_plain
                         : f->place == LINE ? f->stops_line
@@ -436,13 +402,13 @@ static size_t run_of(const hac_csv_front *f, const uint8_t *in, size_t bytes)
 }
 
 /* Takes a piece of a comment, which ends before its line feed. */
-static size_t skip_comment(const hac_csv_front *f, const uint8_t *in, size_t bytes)
+static size_t skip_comment(const csv_front *f, const uint8_t *in, size_t bytes)
 {
     const uint8_t *end = f->place == COMMENT ? memchr(in, '\n', bytes) : in;
     return end == NULL ? bytes : (size_t)(end - in);
 }
 
-static hac_status take(hac_csv_front *f, const uint8_t *in, size_t bytes, hac_error *err)
+static hac_status take(csv_front *f, const uint8_t *in, size_t bytes, hac_error *err)
 {
     if (f->owed > OWED_MAX) {
         f->owed = 0;
@@ -467,14 +433,14 @@ static hac_status take(hac_csv_front *f, const uint8_t *in, size_t bytes, hac_er
 }
 
 /* The end of the bytes that are settled: a plain field may get quotes until it ends. */
-static size_t settled(const hac_csv_front *f)
+static size_t settled(const csv_front *f)
 {
     if (f->place == MARK)
         return 0;
     return f->place == PLAIN || f->place == PLAIN_ESCAPE ? f->field : f->n_made;
 }
 
-static size_t give(hac_csv_front *f, uint8_t *out, size_t capacity)
+static size_t give(csv_front *f, uint8_t *out, size_t capacity)
 {
     size_t left = settled(f) - f->taken, n = left < capacity ? left : capacity;
     if (n > 0)
@@ -489,27 +455,30 @@ static size_t give(hac_csv_front *f, uint8_t *out, size_t capacity)
     return n;
 }
 
-hac_status hac_csv_front_run(hac_csv_front *f, const uint8_t *in, size_t bytes, size_t *ret_used,
-                             uint8_t *out, size_t capacity, size_t *ret_made, hac_error *err)
+static bool holds(const hac_front *front)
 {
+    const csv_front *f = (const csv_front *)front;
+    return f->taken < settled(f);
+}
+
+static hac_status run(hac_front *front, const uint8_t *in, size_t bytes, size_t *ret_used, uint8_t *out,
+                      size_t capacity, size_t *ret_made, hac_error *err)
+{
+    csv_front *f = (csv_front *)front;
     *ret_used = 0;
-    if (!hac_csv_front_holds(f) && bytes > 0) {
+    if (!holds(front) && bytes > 0) {
         *ret_used = bytes < PIECE ? bytes : PIECE;
         (void)take(f, in, *ret_used, &f->failure);
     }
     *ret_made = give(f, out, capacity);
-    return hac_csv_front_holds(f) || f->failure.code == HAC_OK
+    return holds(front) || f->failure.code == HAC_OK
                ? HAC_OK
                : hac_fail(err, f->failure.code, "%s", f->failure.message);
 }
 
-bool hac_csv_front_holds(const hac_csv_front *f)
+static hac_status end(hac_front *front, hac_error *err)
 {
-    return f->taken < settled(f);
-}
-
-hac_status hac_csv_front_end(hac_csv_front *f, hac_error *err)
-{
+    csv_front *f = (csv_front *)front;
     hac_status status = reserve(f, SPARE, err);
     if (status != HAC_OK)
         return status;
@@ -527,18 +496,57 @@ hac_status hac_csv_front_end(hac_csv_front *f, hac_error *err)
     return status;
 }
 
-bool hac_csv_front_shifts(const hac_csv_front *f)
+static const char *remark(const hac_front *front)
 {
-    return f->shifts;
+    return ((const csv_front *)front)->shifts ? " (without its comments)" : NULL;
 }
 
-void hac_csv_front_look_closely(hac_csv_front *f)
+static void free_front(hac_front *front)
 {
-    f->only_comments = false;
+    free(((csv_front *)front)->made);
+    free(front);
 }
 
-hac_csv_look hac_csv_front_look(const hac_csv_front *f)
+static const hac_front_functions functions = {
+    .run = run, .holds = holds, .end = end, .remark = remark, .free = free_front};
+
+hac_status hac_csv_front_new(hac_input_format format, const hac_input_options *options, hac_front **ret,
+                             hac_error *err)
 {
+    csv_front *f = calloc(1, sizeof(*f));
+    if (f == NULL)
+        return hac_fail_no_memory(err);
+    f->front.functions = &functions;
+    f->tsv = format == HAC_INPUT_TSV;
+    f->delimiter = hac_format_delimiter(format, options->delimiter);
+    f->quote = chosen(options->quote, f->tsv ? 0 : '"');
+    f->escape = chosen(options->escape, 0);
+    f->own_escapes = f->tsv && (options->escape == 0 || options->escape == '\\');
+    f->comment = chosen(options->comment, 0);
+    if (f->escape == f->quote)
+        f->escape = 0;
+    f->only_comments = f->tsv ? f->quote == 0 && f->own_escapes : f->quote == '"' && f->escape == 0;
+    const uint8_t all[] = {f->quote,           f->escape, '\n', f->tsv ? '\\' : '"', f->tsv ? '\t' : '"',
+                           f->tsv ? '\r' : '"'};
+    for (size_t i = 0; i < sizeof(all); i++)
+        f->stops_quoted[all[i]] = true;
+    f->stops_plain[f->delimiter] = f->stops_plain['\n'] = f->stops_plain[f->escape] = true;
+    f->stops_plain[f->tsv ? '\\' : '"'] = true;
+    f->stops_line['\n'] = f->stops_line['"'] = true;
+    f->stops_line[f->delimiter] = true;
+    f->line = 1;
+    *ret = &f->front;
+    return HAC_OK;
+}
+
+void hac_csv_front_look_closely(hac_front *front)
+{
+    ((csv_front *)front)->only_comments = false;
+}
+
+hac_csv_look hac_csv_front_look(const hac_front *front)
+{
+    const csv_front *f = (const csv_front *)front;
     hac_csv_look look = f->look;
     uint64_t quoted = f->columns_quoted | f->header_quoted;
     uint64_t all = (quoted & ~f->columns_plain) & ~(f->header_plain & ~f->columns_quoted);

@@ -9,37 +9,14 @@
 
 #include "base/cleanup.h"
 #include "csv_front.h"
+#include "front_run.h"
 
-/* Passes the text through the front, `piece` bytes at a time into `capacity` bytes. The error is appended. */
 static char *usual_form(hac_input_format format, const hac_input_options *options, const char *text,
                         size_t piece, size_t capacity)
 {
-    hac_cleanup(hac_csv_front_free_cleanup) hac_csv_front *front = NULL;
-    size_t bytes = strlen(text), made = 0, at = 0;
-    char *ret = calloc(1, 4 * bytes + 1024);
-    hac_error err = HAC_ERROR_NONE;
-    assert_int_equal(hac_csv_front_new(format, options, &front, &err), HAC_OK);
-    hac_status status = HAC_OK;
-    while (status == HAC_OK && (at < bytes || hac_csv_front_holds(front))) {
-        size_t used, n, left = bytes - at < piece ? bytes - at : piece;
-        status = hac_csv_front_run(front, (const uint8_t *)text + at, left, &used, (uint8_t *)ret + made,
-                                   capacity, &n, &err);
-        assert_true(used <= left && n <= capacity && (used > 0 || n > 0 || status != HAC_OK));
-        at += used;
-        made += n;
-    }
-    if (status == HAC_OK)
-        status = hac_csv_front_end(front, &err);
-    while (status == HAC_OK && hac_csv_front_holds(front)) {
-        size_t used, n;
-        status = hac_csv_front_run(front, NULL, 0, &used, (uint8_t *)ret + made, capacity, &n, &err);
-        made += n;
-    }
-    if (status != HAC_OK)
-        strcat(strcat(ret, "!"), err.message);
-    else if (hac_csv_front_shifts(front))
-        strcat(ret, "#");
-    return ret;
+    hac_front *front = NULL;
+    assert_int_equal(hac_csv_front_new(format, options, &front, NULL), HAC_OK);
+    return hac_test_front_run(front, text, piece, capacity);
 }
 
 static void check_as(hac_input_format format, const hac_input_options *options, const char *text,
@@ -117,12 +94,12 @@ static void looks(void **state)
     (void)state;
     const hac_input_options options = {.quote = '\'', .escape = '\\'};
     static const char text[] = "a,b,c\n'x','',1\n'y\\'',,'2'\n\n'z',,\n";
-    hac_cleanup(hac_csv_front_free_cleanup) hac_csv_front *front = NULL;
+    hac_cleanup(hac_front_free_cleanup) hac_front *front = NULL;
     uint8_t out[256];
     size_t used, n;
     assert_int_equal(hac_csv_front_new(HAC_INPUT_CSV, &options, &front, NULL), HAC_OK);
     assert_int_equal(
-        hac_csv_front_run(front, (const uint8_t *)text, sizeof(text) - 1, &used, out, sizeof(out), &n, NULL),
+        hac_front_run(front, (const uint8_t *)text, sizeof(text) - 1, &used, out, sizeof(out), &n, NULL),
         HAC_OK);
     hac_csv_look look = hac_csv_front_look(front);
     assert_true(look.records == 4 && look.fields == 3 && !look.uneven);

@@ -46,10 +46,8 @@ struct hac_input {
     bool settled;   /* the beginning of the text needs no more checks */
     uint8_t *begin; /* owned; the first `begun` bytes of the text, kept until it is settled */
     size_t begun;
-    /* owned; at most one of them turns the text into the usual form. NULL: the bytes pass */
-    hac_json_front *json; /* jsonl: documents into lines */
-    hac_csv_front *csv;   /* csv, tsv of another dialect */
-    uint8_t *raw;         /* owned; FRONT_BYTES bytes before the front, or NULL: there is none */
+    hac_front *front; /* owned; turns the text into the usual form. NULL: the bytes pass */
+    uint8_t *raw;     /* owned; FRONT_BYTES bytes before the front, or NULL: there is none */
     size_t n_raw, raw_taken;
     bool raw_ended;
     const char *remark; /* what the front has done to lines, in the name; NULL: nothing */
@@ -83,34 +81,13 @@ static hac_status begin_front(hac_input *input, hac_error *err)
     hac_input_format format = options != NULL ? (hac_input_format)options->input_format : HAC_INPUT_NONE;
     hac_status status = HAC_OK;
     if (format == HAC_INPUT_JSONL)
-        status = hac_json_front_new(&input->json, err);
+        status = hac_json_front_new(&input->front, err);
     else if (options != NULL && hac_input_is_dialect(format, &options->input_options))
-        status = hac_csv_front_new(format, &options->input_options, &input->csv, err);
+        status = hac_csv_front_new(format, &options->input_options, &input->front, err);
     else
         return HAC_OK;
     input->raw = malloc(FRONT_BYTES);
     return status == HAC_OK && input->raw == NULL ? hac_fail_no_memory(err) : status;
-}
-
-/* Whether the front may give bytes without getting any. */
-static bool front_holds(const hac_input *input)
-{
-    return input->json != NULL ? hac_json_front_holds(input->json) : hac_csv_front_holds(input->csv);
-}
-
-static hac_status front_end(hac_input *input, hac_error *err)
-{
-    return input->json != NULL ? hac_json_front_end(input->json, err) : hac_csv_front_end(input->csv, err);
-}
-
-static hac_status front_run(hac_input *input, size_t *ret_used, uint8_t *out, size_t capacity,
-                            size_t *ret_made, hac_error *err)
-{
-    const uint8_t *in = input->raw + input->raw_taken;
-    size_t bytes = input->n_raw - input->raw_taken;
-    return input->json != NULL
-               ? hac_json_front_run(input->json, in, bytes, ret_used, out, capacity, ret_made, err)
-               : hac_csv_front_run(input->csv, in, bytes, ret_used, out, capacity, ret_made, err);
 }
 
 hac_status hac_input_open(int fd, const char *name, bool raw, const hac_query_options *options,
@@ -147,8 +124,7 @@ void hac_input_free(hac_input *input)
     free(input->stage);
     free(input->unread);
     free(input->begin);
-    hac_json_front_free(input->json);
-    hac_csv_front_free(input->csv);
+    hac_front_free(input->front);
     free(input->raw);
     free(input);
 }
@@ -174,7 +150,8 @@ int hac_input_wants(const hac_input *input)
 {
     if (input->reread < input->n_unread || input->failure.code != HAC_OK)
         return -1;
-    if (input->raw != NULL && (input->raw_taken < input->n_raw || input->raw_ended || front_holds(input)))
+    if (input->raw != NULL &&
+        (input->raw_taken < input->n_raw || input->raw_ended || hac_front_holds(input->front)))
         return -1;
     bool held = input->known && (input->more || input->taken < input->staged);
     return input->file || input->ended || held ? -1 : input->fd;
@@ -353,20 +330,16 @@ static void note_lines(hac_input *input)
     size_t used = strlen(input->name);
     if (input->remark != NULL)
         return;
-    if (input->json != NULL && hac_json_front_divides(input->json))
-        input->remark = " (with each record on a line)";
-    else if (input->csv != NULL && hac_csv_front_shifts(input->csv))
-        input->remark = " (without its comments)";
-    else
-        return;
-    snprintf(input->name + used, sizeof(input->name) - used, "%s", input->remark);
+    input->remark = hac_front_remark(input->front);
+    if (input->remark != NULL)
+        snprintf(input->name + used, sizeof(input->name) - used, "%s", input->remark);
 }
 
 /* Reads more bytes for the front when it has none. */
 static hac_status fill_raw(hac_input *input, hac_error *err)
 {
     uint64_t n = 0;
-    if (input->raw_taken < input->n_raw || input->raw_ended || front_holds(input))
+    if (input->raw_taken < input->n_raw || input->raw_ended || hac_front_holds(input->front))
         return HAC_OK;
     input->raw_taken = input->n_raw = 0;
     hac_status status = read_checked(input, input->raw, FRONT_BYTES, &n, err);
@@ -385,10 +358,10 @@ static hac_status read_lines(hac_input *input, uint8_t *at, uint64_t capacity, u
         return status;
     bool end = input->raw_ended && input->raw_taken == input->n_raw;
     if (end)
-        status = front_end(input, &local);
+        status = hac_front_end(input->front, &local);
     if (status == HAC_OK)
-        status =
-            front_run(input, &used, at, capacity < SIZE_MAX ? (size_t)capacity : SIZE_MAX, &made, &local);
+        status = hac_front_run(input->front, input->raw + input->raw_taken, input->n_raw - input->raw_taken,
+                               &used, at, capacity < SIZE_MAX ? (size_t)capacity : SIZE_MAX, &made, &local);
     input->raw_taken += used;
     note_lines(input);
     if (status != HAC_OK) /* behind the bytes that were made */
@@ -402,10 +375,10 @@ static hac_status read_lines(hac_input *input, uint8_t *at, uint64_t capacity, u
 /* The first line has decided that the input is jsonl, and is read: the others need no front. */
 static void leave_front(hac_input *input)
 {
-    if (input->json == NULL || input->raw_taken < input->n_raw || !hac_json_front_passes(input->json) ||
+    if (input->front == NULL || input->raw_taken < input->n_raw || !hac_front_passes(input->front) ||
         input->raw_ended)
         return;
-    hac_json_front_free(hac_steal_ptr(input->json));
+    hac_front_free(hac_steal_ptr(input->front));
     free(hac_steal_ptr(input->raw));
 }
 

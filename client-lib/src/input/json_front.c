@@ -48,7 +48,8 @@ typedef enum fate {
     BAD,
 } fate;
 
-struct hac_json_front {
+typedef struct json_front {
+    hac_front front;
     mode mode;
     expected expected;
     token token;
@@ -66,24 +67,9 @@ struct hac_json_front {
     uint64_t held;          /* line feeds read within the record */
     uint64_t owed;          /* line feeds to write before anything else */
     const char *problem;
-};
+} json_front;
 
-hac_status hac_json_front_new(hac_json_front **ret, hac_error *err)
-{
-    hac_json_front *front = calloc(1, sizeof(*front));
-    if (front == NULL)
-        return hac_fail_no_memory(err);
-    front->line = front->column = 1;
-    *ret = front;
-    return HAC_OK;
-}
-
-void hac_json_front_free(hac_json_front *front)
-{
-    free(front);
-}
-
-static fate bad(hac_json_front *f, const char *what)
+static fate bad(json_front *f, const char *what)
 {
     f->problem = what;
     return BAD;
@@ -91,12 +77,12 @@ static fate bad(hac_json_front *f, const char *what)
 
 /* ---- values ---- */
 
-static bool in_object(const hac_json_front *f)
+static bool in_object(const json_front *f)
 {
     return f->depth > 0 && (f->bits[(f->depth - 1) / 64] >> (f->depth - 1) % 64 & 1) != 0;
 }
 
-static fate end_value(hac_json_front *f)
+static fate end_value(json_front *f)
 {
     f->token = NO_TOKEN;
     f->expected = f->depth > 0 || f->array ? COMMA_OR_END : VALUE;
@@ -108,7 +94,7 @@ static fate end_value(hac_json_front *f)
     return KEEP;
 }
 
-static fate open_bracket(hac_json_front *f, bool object)
+static fate open_bracket(json_front *f, bool object)
 {
     if (f->depth == HAC_JSON_DEPTH_MAX)
         return bad(f, "nested more than 512 deep");
@@ -120,14 +106,14 @@ static fate open_bracket(hac_json_front *f, bool object)
     return KEEP;
 }
 
-static fate begin_string(hac_json_front *f, bool name)
+static fate begin_string(json_front *f, bool name)
 {
     f->token = STRING;
     f->name = name;
     return KEEP;
 }
 
-static fate begin_word(hac_json_front *f, uint8_t byte)
+static fate begin_word(json_front *f, uint8_t byte)
 {
     static const char *const words[] = {HAC_JSON_WORDS};
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -139,7 +125,7 @@ static fate begin_word(hac_json_front *f, uint8_t byte)
     return bad(f, "expected a value");
 }
 
-static fate begin_value(hac_json_front *f, uint8_t byte)
+static fate begin_value(json_front *f, uint8_t byte)
 {
     if (byte == '{' || byte == '[')
         return open_bracket(f, byte == '{');
@@ -153,7 +139,7 @@ static fate begin_value(hac_json_front *f, uint8_t byte)
 }
 
 /* The first byte of a record. A line of its own is added if the last record's has not ended. */
-static fate begin_record(hac_json_front *f, uint8_t byte)
+static fate begin_record(json_front *f, uint8_t byte)
 {
     if (f->unended && byte != '\0' && strchr("{[\"-0123456789tfnNI", byte) != NULL) {
         f->unended = false;
@@ -168,7 +154,7 @@ static fate begin_record(hac_json_front *f, uint8_t byte)
 /* ---- between tokens ---- */
 
 /* A byte within an array of records, or outside of it, that is not within a record. */
-static fate between_records(hac_json_front *f, uint8_t byte)
+static fate between_records(json_front *f, uint8_t byte)
 {
     if (!f->array && byte == '[') {
         f->array = true;
@@ -190,7 +176,7 @@ static fate between_records(hac_json_front *f, uint8_t byte)
     return byte == ',' ? DROP : bad(f, "expected ',' or ']' behind a record of the array");
 }
 
-static fate within_record(hac_json_front *f, uint8_t byte)
+static fate within_record(json_front *f, uint8_t byte)
 {
     bool object = in_object(f), ends = byte == (object ? '}' : ']');
     switch (f->expected) {
@@ -222,7 +208,7 @@ static fate within_record(hac_json_front *f, uint8_t byte)
 
 /* ---- within tokens ---- */
 
-static fate string_byte(hac_json_front *f, uint8_t byte)
+static fate string_byte(json_front *f, uint8_t byte)
 {
     if (byte == '\n')
         return bad(f, "a line ends within a string");
@@ -274,7 +260,7 @@ static token behind_digit(token t, uint8_t byte)
     }
 }
 
-static fate number_byte(hac_json_front *f, uint8_t byte)
+static fate number_byte(json_front *f, uint8_t byte)
 {
     token t = f->token, next = NO_TOKEN;
     if (byte >= '0' && byte <= '9') {
@@ -300,7 +286,7 @@ static fate number_byte(hac_json_front *f, uint8_t byte)
     return KEEP;
 }
 
-static fate word_byte(hac_json_front *f, uint8_t byte)
+static fate word_byte(json_front *f, uint8_t byte)
 {
     if (*f->word == '\0') {
         (void)end_value(f);
@@ -311,12 +297,12 @@ static fate word_byte(hac_json_front *f, uint8_t byte)
 
 /* ---- one byte ---- */
 
-static bool in_record(const hac_json_front *f)
+static bool in_record(const json_front *f)
 {
     return f->depth > 0 || f->token != NO_TOKEN;
 }
 
-static fate blank(hac_json_front *f, uint8_t byte)
+static fate blank(json_front *f, uint8_t byte)
 {
     if (f->mode == BEGINNING)
         return KEEP;
@@ -330,7 +316,7 @@ static fate blank(hac_json_front *f, uint8_t byte)
     return KEEP;
 }
 
-static fate document_byte(hac_json_front *f, uint8_t byte)
+static fate document_byte(json_front *f, uint8_t byte)
 {
     if (f->token >= STRING && f->token <= HEX)
         return string_byte(f, byte);
@@ -344,7 +330,7 @@ static fate document_byte(hac_json_front *f, uint8_t byte)
 }
 
 /* Passes the bytes on as they are, to the reader of jsonl, which also reports input that is not JSON. */
-static fate pass(hac_json_front *f)
+static fate pass(json_front *f)
 {
     f->mode = LINES;
     f->owed += f->held;
@@ -353,7 +339,7 @@ static fate pass(hac_json_front *f)
 }
 
 /* A byte of the first line, which begins with '{' unless it is the first byte that is not blank. */
-static fate beginning_byte(hac_json_front *f, uint8_t byte)
+static fate beginning_byte(json_front *f, uint8_t byte)
 {
     static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
     if (f->mark < sizeof(mark) && byte == mark[f->mark] && f->start == 0) {
@@ -378,7 +364,7 @@ static fate beginning_byte(hac_json_front *f, uint8_t byte)
     return made == BAD ? pass(f) : made;
 }
 
-static fate look_at(hac_json_front *f, uint8_t byte)
+static fate look_at(json_front *f, uint8_t byte)
 {
     if (f->mode == LINES)
         return KEEP;
@@ -393,7 +379,7 @@ static fate look_at(hac_json_front *f, uint8_t byte)
     return made;
 }
 
-static void count(hac_json_front *f, uint8_t byte)
+static void count(json_front *f, uint8_t byte)
 {
     f->column += (byte & 0xc0) != 0x80;
     if (byte == '\n') {
@@ -404,14 +390,14 @@ static void count(hac_json_front *f, uint8_t byte)
 
 /* ---- many bytes ---- */
 
-static hac_status fail_at(const hac_json_front *f, hac_error *err)
+static hac_status fail_at(const json_front *f, hac_error *err)
 {
     return hac_fail(err, HAC_FAILED, "line %" PRIu64 ", column %" PRIu64 ": %s", f->line, f->column,
                     f->problem);
 }
 
 /* The number of bytes, from `in` on, that pass together: those within a string, or all of jsonl. */
-static size_t passing(hac_json_front *f, const uint8_t *in, size_t bytes)
+static size_t passing(json_front *f, const uint8_t *in, size_t bytes)
 {
     size_t n = 0;
     if (f->mode == LINES)
@@ -423,9 +409,10 @@ static size_t passing(hac_json_front *f, const uint8_t *in, size_t bytes)
     return n;
 }
 
-hac_status hac_json_front_run(hac_json_front *f, const uint8_t *in, size_t bytes, size_t *ret_used,
-                              uint8_t *out, size_t capacity, size_t *ret_made, hac_error *err)
+static hac_status run(hac_front *front, const uint8_t *in, size_t bytes, size_t *ret_used, uint8_t *out,
+                      size_t capacity, size_t *ret_made, hac_error *err)
 {
+    json_front *f = (json_front *)front;
     size_t used = 0, made = 0;
     hac_status status = HAC_OK;
     while (made < capacity && status == HAC_OK) {
@@ -456,13 +443,14 @@ hac_status hac_json_front_run(hac_json_front *f, const uint8_t *in, size_t bytes
     return status;
 }
 
-bool hac_json_front_holds(const hac_json_front *f)
+static bool holds(const hac_front *front)
 {
-    return f->owed > 0;
+    return ((const json_front *)front)->owed > 0;
 }
 
-hac_status hac_json_front_end(hac_json_front *f, hac_error *err)
+static hac_status end(hac_front *front, hac_error *err)
 {
+    json_front *f = (json_front *)front;
     if (f->mode == UNDECIDED) /* one line without an end: the reader of jsonl checks it */
         (void)pass(f);
     if (f->mode != DOCUMENT || (!in_record(f) && !f->array))
@@ -473,12 +461,32 @@ hac_status hac_json_front_end(hac_json_front *f, hac_error *err)
                     f->line, f->column, f->array ? "array" : "object", f->array ? f->opened : f->start);
 }
 
-bool hac_json_front_passes(const hac_json_front *f)
+static bool passes(const hac_front *front)
 {
+    const json_front *f = (const json_front *)front;
     return f->mode == LINES && f->owed == 0;
 }
 
-bool hac_json_front_divides(const hac_json_front *f)
+static const char *remark(const hac_front *front)
 {
-    return f->divides;
+    return ((const json_front *)front)->divides ? " (with each record on a line)" : NULL;
+}
+
+static void free_front(hac_front *front)
+{
+    free(front);
+}
+
+static const hac_front_functions functions = {
+    .run = run, .holds = holds, .end = end, .passes = passes, .remark = remark, .free = free_front};
+
+hac_status hac_json_front_new(hac_front **ret, hac_error *err)
+{
+    json_front *f = calloc(1, sizeof(*f));
+    if (f == NULL)
+        return hac_fail_no_memory(err);
+    f->front.functions = &functions;
+    f->line = f->column = 1;
+    *ret = &f->front;
+    return HAC_OK;
 }

@@ -9,37 +9,14 @@
 
 #include "base/cleanup.h"
 #include "base/json_document.h"
+#include "front_run.h"
 #include "json_front.h"
 
-/* Passes the text through the front, `piece` bytes at a time into `capacity` bytes. The error is appended. */
 static char *lines_of(const char *text, size_t piece, size_t capacity)
 {
-    hac_cleanup(hac_json_front_free_cleanup) hac_json_front *front = NULL;
-    size_t bytes = strlen(text), made = 0, at = 0;
-    char *ret = calloc(1, 3 * bytes + 1024);
-    hac_error err = HAC_ERROR_NONE;
-    assert_int_equal(hac_json_front_new(&front, &err), HAC_OK);
-    hac_status status = HAC_OK;
-    while (status == HAC_OK && (at < bytes || hac_json_front_holds(front))) {
-        size_t used, n, left = bytes - at < piece ? bytes - at : piece;
-        status = hac_json_front_run(front, (const uint8_t *)text + at, left, &used, (uint8_t *)ret + made,
-                                    capacity, &n, &err);
-        assert_true(used <= left && n <= capacity && (used > 0 || n > 0 || status != HAC_OK));
-        at += used;
-        made += n;
-    }
-    if (status == HAC_OK)
-        status = hac_json_front_end(front, &err);
-    while (status == HAC_OK && hac_json_front_holds(front)) {
-        size_t used, n;
-        status = hac_json_front_run(front, NULL, 0, &used, (uint8_t *)ret + made, capacity, &n, &err);
-        made += n;
-    }
-    if (status != HAC_OK)
-        strcat(strcat(ret, "!"), err.message);
-    else if (hac_json_front_divides(front))
-        strcat(ret, "#");
-    return ret;
+    hac_front *front = NULL;
+    assert_int_equal(hac_json_front_new(&front, NULL), HAC_OK);
+    return hac_test_front_run(front, text, piece, capacity);
 }
 
 static void check(const char *text, const char *right)
