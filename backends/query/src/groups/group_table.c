@@ -162,10 +162,22 @@ static bool are_fixed(const hac_group_table *t, const hac_column *columns, size_
     return t->layout.slots && !t->slots.off && nulls == 0;
 }
 
+/* Rows of a query without keys, which has one group, the first one. */
+static hac_status add_to_one(hac_group_table *t, const hac_column *columns, size_t rows, hac_error *err)
+{
+    hac_status status = hac_group_table_ensure(t, err);
+    memset(t->at, 0, rows * sizeof *t->at);
+    t->numbered = false;
+    t->one_group = true;
+    return status == HAC_OK ? hac_group_accumulate(t, columns, rows, err) : status;
+}
+
 hac_status hac_group_add(hac_group_table *t, const hac_column *columns, size_t rows, uint32_t partition,
                          hac_error *err)
 {
     bool found = false;
+    if (t->layout.n_keys == 0 && partition == UINT32_MAX)
+        return add_to_one(t, columns, rows, err);
     if (are_fixed(t, columns, rows))
         return hac_fixed_rows_add_batch(t, columns, rows, partition, err);
     t->numbered = false;
