@@ -91,14 +91,17 @@ void hac_group_coded_free(struct hac_group_coded *c)
     free(c);
 }
 
-/* Gathered values have 8 bytes. */
-static bool could_fit(const hac_group_layout *l)
+/* Gathered values have 8 bytes. A single integer is found by group_direct.h as fast, but not its group's
+ * number, which only lanes need. */
+static bool could_fit(const hac_group_layout *l, bool lanes)
 {
     for (size_t k = 0; k < l->n_keys; k++) {
         uint8_t repr = l->keys[k].repr;
         if (repr != HAC_REPR_STRING && repr != HAC_REPR_I64 && repr != HAC_REPR_U64)
             return false;
     }
+    if (l->n_keys == 1 && l->keys[0].repr != HAC_REPR_STRING && !lanes)
+        return false;
     return l->n_keys > 0 && l->n_keys <= KEYS_MAX && !l->slots;
 }
 
@@ -108,7 +111,7 @@ static struct hac_group_coded *make(hac_group_table *t)
     struct hac_group_coded *c = calloc(1, sizeof *c);
     if (c == NULL)
         return NULL;
-    c->never = c->off = !could_fit(&t->layout);
+    c->never = c->off = !could_fit(&t->layout, t->lanes.n > 1);
     if (c->off)
         return c;
     c->n_keys = t->layout.n_keys;
