@@ -49,20 +49,27 @@ static void forget_sorted(hac_value_column *c)
     c->n_sorted = c->n_groups = 0;
 }
 
-/* Counting sort. While it runs, starts[g + 1] is where the next value of group g goes. */
+/* Counting sort. While it runs, starts[g + 1] is where the next value of group g goes. The values of a single
+ * group stay where they are. */
 hac_status hac_value_column_sort(hac_value_column *c, uint64_t groups, hac_error *err)
 {
-    if (c->sorted != NULL && c->starts != NULL && c->n_sorted == c->n && c->n_groups == groups)
+    if (c->starts != NULL && c->n_sorted == c->n && c->n_groups == groups)
         return HAC_OK;
     forget_sorted(c);
-    c->sorted = hac_budget_resize(c->budget, NULL, 0, (c->n + 1) * c->size, err);
-    if (c->sorted == NULL)
-        return HAC_NO_MEMORY;
+    if (groups != 1) {
+        c->sorted = hac_budget_resize(c->budget, NULL, 0, (c->n + 1) * c->size, err);
+        if (c->sorted == NULL)
+            return HAC_NO_MEMORY;
+    }
     c->n_sorted = c->n;
     c->starts = hac_budget_zeros(c->budget, groups + 2, sizeof *c->starts, err);
     if (c->starts == NULL)
         return HAC_NO_MEMORY;
     c->n_groups = groups;
+    if (groups == 1) {
+        c->starts[1] = c->n;
+        return HAC_OK;
+    }
     uint64_t *next = c->starts + 1, sum = 0;
     for (uint64_t i = 0; i < c->n; i++)
         next[c->groups[i]]++;
@@ -87,7 +94,7 @@ hac_status hac_value_column_sort(hac_value_column *c, uint64_t groups, hac_error
 uint8_t *hac_value_column_of(const hac_value_column *c, uint64_t group, uint64_t *ret_n)
 {
     *ret_n = c->starts[group + 1] - c->starts[group];
-    return c->sorted + c->starts[group] * c->size;
+    return (c->sorted != NULL ? c->sorted : c->values) + c->starts[group] * c->size;
 }
 
 void hac_value_column_reset(hac_value_column *c)

@@ -13,7 +13,8 @@ typedef struct hac_value_column {
     uint64_t n, capacity;
     uint32_t *groups;
     uint8_t *values;
-    /* by group, of the first n_sorted values: group g has values starts[g] … starts[g + 1] */
+    /* By group, of the first n_sorted values: group g has values starts[g] … starts[g + 1]. NULL: there is
+     * one group, which has `values`. */
     uint8_t *sorted;
     uint64_t *starts;
     uint64_t n_sorted, n_groups;
