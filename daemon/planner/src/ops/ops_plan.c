@@ -316,39 +316,47 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
 
 /* ---- host codelets elsewhere ---- */
 
-/* Seconds of the task's host codelet in the executor of a device that is no CPU. */
-static double price_host(const planning *p, const hac_op_spec *op, uint32_t device, bool *ret_measured)
+/* Whether all devices of the mask are CPUs that host codelets may leave (price.h) and that were measured at
+ * this task. */
+static bool are_slow_hosts(const planning *p, const hac_op_spec *op, uint32_t mask)
 {
-    const hac_machine_device *d = &p->machine->devices[device];
-    char model[MODEL_NAME_MAX];
-    const double units = fmax(op->units, 1);
-    hac_prediction known = hac_model_predict(p->machine->models, d->key,
-                                             name_model(p, op->codelet, true, model), op->type, units, false);
-    *ret_measured = known.samples > 0;
-    return *ret_measured ? known.seconds
-                         : HAC_LAUNCH_SECONDS + hac_price_assumed_host(d, op->codelet, op->type, units);
+    bool slow = true;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        hac_price_source source = HAC_PRICE_MODEL;
+        if (!(mask >> d & 1))
+            continue;
+        (void)price(p, op, d, false, &source);
+        slow &= is_cpu(p, d) && source != HAC_PRICE_UNSURE && hac_price_is_slow_host(&p->machine->devices[d]);
+    }
+    return slow;
 }
 
-/* Moves a task of a host codelet from the CPUs to another device's executor, if the task ends much earlier
- * there (hac_price_wins_elsewhere). */
-static void go_elsewhere(const planning *p, const hac_op_spec *op, double ready, placement *ret)
+/* Seconds of the task's host codelet in the executor of a device that is no CPU; 0: that is not known. */
+static double measured_elsewhere(const planning *p, const hac_op_spec *op, uint32_t device)
 {
-    double here = 0;
-    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
-        if (ret->mask >> d & 1)
-            here = fmax(here, p->free_at[d] - ready);
-    here = fmax(here, 0) + ret->seconds;
+    const char *key = p->machine->devices[device].key;
+    char model[MODEL_NAME_MAX];
+    const double units = fmax(op->units, 1);
+    hac_prediction own = hac_model_predict(p->machine->models, key, name_model(p, op->codelet, true, model),
+                                           op->type, units, false);
+    return own.samples > 0 ? own.seconds : 0;
+}
+
+/* Moves a task of a host codelet from slow CPUs to another device's executor, if the task takes less time
+ * there. As long as this is not known, the cores there are assumed to be as fast as cores usually are. */
+static void go_elsewhere(const planning *p, const hac_op_spec *op, placement *ret)
+{
+    const hac_machine_device *cpu = &p->machine->devices[__builtin_ctz(ret->mask)];
+    double here = ret->seconds, assumed = here / cpu->experience[HAC_WORK_HOST].factor;
     for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
-        bool measured = false;
         if (!(p->eligible >> d & 1) || is_cpu(p, d))
             continue;
-        double seconds = price_host(p, op, d, &measured), there = fmax(p->free_at[d] - ready, 0) + seconds;
-        if (!hac_price_wins_elsewhere(there, measured, here))
+        double measured = measured_elsewhere(p, op, d), there = measured > 0 ? measured : assumed;
+        if (there * HAC_ELSEWHERE_GAIN >= ret->seconds)
             continue;
-        *ret = (placement){.mask = UINT32_C(1) << d, .seconds = seconds};
-        snprintf(ret->why, sizeof(ret->why), "%s: %.3g ms%s, CPUs %.3g ms", p->machine->devices[d].name,
-                 there * 1e3, measured ? "" : " (a guess)", here * 1e3);
-        here = there;
+        *ret = (placement){.mask = UINT32_C(1) << d, .seconds = there};
+        snprintf(ret->why, sizeof(ret->why), "%s: %.3g ms%s, %s %.3g ms", p->machine->devices[d].name,
+                 there * 1e3, measured > 0 ? "" : " (a guess)", cpu->name, here * 1e3);
     }
 }
 
@@ -426,8 +434,8 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
         return fail_pin(p, op, err);
     measure(p, op, mask, ready, ret);
     bool free_choice = why[0] == '\0' && !p->machine->simulated;
-    if (free_choice && op->host && devices_of_kind(p, mask, HAC_DEVICE_KIND_CPU) == mask)
-        go_elsewhere(p, op, ready, ret);
+    if (free_choice && op->host && are_slow_hosts(p, op, mask))
+        go_elsewhere(p, op, ret);
     if (why[0] != '\0')
         memcpy(ret->why, why, sizeof(why));
     ret->host_only = is_host_only(p, op);

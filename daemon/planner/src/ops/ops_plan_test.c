@@ -515,25 +515,44 @@ static void test_explore(void **state)
     hac_model_set_free(models);
 }
 
-/* A host codelet leaves CPUs that are slower than cores of the host should be, unless it is pinned there. */
+static void expect_host_codelet(const hac_machine *machine, const char *pin, bool elsewhere)
+{
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    op.host = true;
+    op.pin = pin;
+    hac_plan *plan = plan_of(machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1});
+    assert_int_equal(plan->tasks[0].device_mask, elsewhere ? 2 : 1);
+    assert_string_equal(hac_task_model(&plan->tasks[0], false), elsewhere ? "op.map.host" : "op.map");
+    assert_null(plan->tasks[0].kernels);
+    assert_true((strstr(plan->candidates[0].reason, "; by its host codelet") != NULL) == elsewhere);
+    hac_plan_free(plan);
+}
+
+/* A host codelet leaves a CPU that is known to be slow, unless it is pinned there or slower elsewhere. It does
+ * not leave another CPU, however much it has to do and however many units the GPU has. */
 static void test_host_codelet_elsewhere(void **state)
 {
     (void)state;
-    for (int pinned = 0; pinned < 2; pinned++) {
-        hac_machine machine = machine_of(1e7, 1e7);
-        machine.simulated = false;
-        machine.devices[0].kind = HAC_DEVICE_KIND_CPU;
-        machine.devices[1].kind = HAC_DEVICE_KIND_GPU;
-        hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
-        op.host = true;
-        op.pin = pinned != 0 ? "cpu" : "";
-        hac_plan *plan = plan_of(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1});
-        assert_int_equal(plan->tasks[0].device_mask, pinned != 0 ? 1 : 2);
-        assert_string_equal(hac_task_model(&plan->tasks[0], false), pinned != 0 ? "op.map" : "op.map.host");
-        assert_null(plan->tasks[0].kernels);
-        assert_true((strstr(plan->candidates[0].reason, "; by its host codelet") != NULL) == (pinned == 0));
-        hac_plan_free(plan);
-    }
+    hac_machine machine = machine_of(1e7, 1e7);
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.models = models;
+    machine.simulated = false;
+    machine.devices[0].kind = HAC_DEVICE_KIND_CPU;
+    machine.devices[1].kind = HAC_DEVICE_KIND_GPU;
+    machine.devices[1].threads = 132;
+    hac_experience *host = &machine.devices[0].experience[HAC_WORK_HOST];
+    expect_host_codelet(&machine, "", false);
+    *host = (hac_experience){.factor = 3, .codelets = 5};
+    expect_host_codelet(&machine, "", false);
+    *host = (hac_experience){.factor = 30, .codelets = 1};
+    expect_host_codelet(&machine, "", false);
+    *host = (hac_experience){.factor = 30, .codelets = 2};
+    expect_host_codelet(&machine, "", true);
+    expect_host_codelet(&machine, "cpu", false);
+    hac_model_record(models, machine.devices[1].key, "op.map.host", HAC_TYPE_F64, MIB, 1, false);
+    expect_host_codelet(&machine, "", false);
+    hac_model_set_free(models);
 }
 
 int main(void)

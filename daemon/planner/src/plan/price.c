@@ -110,31 +110,21 @@ static bool reads_statistics(const char *model)
     return strcmp(model, STATISTICS_AGGREGATE) == 0 || strcmp(model, STATISTICS_WHOLE) == 0;
 }
 
-static double assume(const hac_machine_device *device, const char *codelet, hac_type type, double units,
-                     bool cpu)
+double hac_price_assumed(const hac_machine_device *device, const char *codelet, hac_type type, double units)
 {
     const struct assumption *a = find(codelet);
+    bool cpu = device->kind == HAC_DEVICE_KIND_CPU;
     double rate = cpu ? a->cpu * (device->threads > 0 ? device->threads : 1) : a->other;
     if (hac_type_size(type) == 8 && strcmp(codelet, "io.read") != 0)
         rate /= 2;
     return a == &unknown ? 0 : units / rate;
 }
 
-double hac_price_assumed(const hac_machine_device *device, const char *codelet, hac_type type, double units)
+bool hac_price_is_slow_host(const hac_machine_device *cpu)
 {
-    return assume(device, codelet, type, units, device->kind == HAC_DEVICE_KIND_CPU);
-}
-
-double hac_price_assumed_host(const hac_machine_device *device, const char *codelet, hac_type type,
-                              double units)
-{
-    return assume(device, codelet, type, units, true);
-}
-
-bool hac_price_wins_elsewhere(double elsewhere, bool measured, double seconds)
-{
-    static const double MEASURED = 1.05, ASSUMED = 2.0; /* by how much it has to win */
-    return elsewhere * (measured ? MEASURED : ASSUMED) < seconds;
+    static const double SLOW_HOST = 4;
+    const hac_experience *host = &cpu->experience[HAC_WORK_HOST];
+    return host->codelets >= 2 && host->factor >= SLOW_HOST;
 }
 
 hac_work_class hac_price_work_class(const char *codelet)

@@ -79,14 +79,12 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
 
 /* Seconds assumed of a device of that kind; 0: nothing is assumed of the codelet. */
 double hac_price_assumed(const hac_machine_device *device, const char *codelet, hac_type type, double units);
-/* The same for a host codelet in an executor of the device, which runs on cores of the host. */
-double hac_price_assumed_host(const hac_machine_device *device, const char *codelet, hac_type type,
-                              double units);
 
-/* Whether a host codelet that takes `seconds` on CPU devices, which may have few cores or slow ones, should
- * run in another device's executor, where it takes `elsewhere`: a measured time, or an assumption about the
- * cores of the host. */
-bool hac_price_wins_elsewhere(double elsewhere, bool measured, double seconds);
+/* Host codelets run on CPU devices. The executors of all devices run on cores of the host, so a host codelet
+ * may leave a CPU device that is much slower than such cores: one that takes SLOW_HOST times what is assumed,
+ * by what at least two host codelets showed (experience.h). Elsewhere it has to be this much faster. */
+#define HAC_ELSEWHERE_GAIN 1.05
+bool hac_price_is_slow_host(const hac_machine_device *cpu);
 
 /* Which experience counts for a codelet. */
 hac_work_class hac_price_work_class(const char *codelet);

@@ -210,20 +210,22 @@ static hac_status price(const query_planning *p, hac_query_strategy strategy, co
     return HAC_OK;
 }
 
-/* Whether host codelets should leave the CPUs, with which the query takes `seconds`, for another device's
- * executor. */
-static bool wins_elsewhere(const hac_simulation *there, double seconds)
-{
-    bool measured = there->learnt_seconds + there->profile_seconds >= 0.9 * there->priced_seconds;
-    return hac_price_wins_elsewhere(there->seconds, measured, seconds);
-}
-
 static bool has_cpus(const query_planning *p, const hac_device_set *set)
 {
     bool any = false;
     for (size_t d = 0; d < set->n; d++)
         any |= is_cpu(p->machine, set->machine_index[d]);
     return any;
+}
+
+/* Whether the devices are CPUs that host codelets may leave for executors of other devices (price.h). */
+static bool are_slow_hosts(const query_planning *p, const hac_device_set *set)
+{
+    bool slow = !p->machine->simulated;
+    for (size_t d = 0; d < set->n; d++)
+        slow &= is_cpu(p->machine, set->machine_index[d]) &&
+                hac_price_is_slow_host(&p->machine->devices[set->machine_index[d]]);
+    return slow;
 }
 
 /* Builds a plan, with host codelets on the CPUs, or in the executors of `set` if that is faster. */
@@ -234,12 +236,12 @@ static hac_status price_best(const query_planning *p, hac_query_strategy strateg
     hac_simulation simulation, there;
     make_set(p, HAC_QUERY_HOST, ret_host);
     hac_status status = price(p, strategy, set, ret_host, &plan, &simulation, err);
-    bool is_choice = strategy == HAC_QUERY_DEVICE && has_cpus(p, ret_host) && !has_cpus(p, set);
-    if (status == HAC_OK && is_choice && !p->machine->simulated)
+    bool is_choice = strategy == HAC_QUERY_DEVICE && are_slow_hosts(p, ret_host) && !has_cpus(p, set);
+    if (status == HAC_OK && is_choice)
         status = price(p, strategy, set, set, &other, &there, err);
     if (status != HAC_OK)
         return status;
-    bool elsewhere = other != NULL && wins_elsewhere(&there, simulation.seconds);
+    bool elsewhere = other != NULL && there.seconds * HAC_ELSEWHERE_GAIN < simulation.seconds;
     if (elsewhere)
         *ret_host = *set;
     *ret = elsewhere ? hac_steal_ptr(other) : hac_steal_ptr(plan);
@@ -306,25 +308,20 @@ static hac_status consider_set(query_planning *p, hac_query_strategy strategy, h
     return status;
 }
 
-/* Whether the executor of the machine's device may run host codelets instead of the CPUs in `set`. */
-static bool may_go_elsewhere(const query_planning *p, const hac_device_set *set, uint32_t device)
-{
-    return !p->machine->simulated && !is_cpu(p->machine, device) && has_cpus(p, set);
-}
-
 /* Other devices' executors, for host codelets: those that win against the CPUs. */
 static hac_status consider_elsewhere(query_planning *p, hac_query_strategy strategy, hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
+    bool slow = are_slow_hosts(p, &p->set);
+    for (size_t i = 0; i < p->n_eligible && slow && status == HAC_OK; i++) {
         hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
         hac_simulation simulation;
         hac_device_set set = {.n = 1, .machine_index = {p->eligible[i]}};
-        if (!may_go_elsewhere(p, &p->set, p->eligible[i]))
+        if (is_cpu(p->machine, p->eligible[i]))
             continue;
         set.capability[0] = capability(p, strategy, p->eligible[i], NULL);
         status = price(p, strategy, &set, &set, &plan, &simulation, err);
-        if (status == HAC_OK && wins_elsewhere(&simulation, p->best_price))
+        if (status == HAC_OK && simulation.seconds * HAC_ELSEWHERE_GAIN < p->best_price)
             status = consider(p, strategy, &set, true, err);
     }
     return status;
@@ -505,10 +502,10 @@ static hac_status explore(query_planning *p, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_simulation simulation;
-    hac_query_strategy strategy = p->strategy == HAC_QUERY_ROWS ? HAC_QUERY_ROWS : HAC_QUERY_MIXED;
+    bool as_chosen = p->strategy == HAC_QUERY_ROWS || p->elsewhere;
+    hac_query_strategy strategy = as_chosen ? p->strategy : HAC_QUERY_MIXED;
     bool asked = p->spec->engine != HAC_ENGINE_AUTO || wants_device(p->spec);
-    if (asked || p->machine->simulated || p->strategy == HAC_QUERY_WHOLE || has_kernels_on_cpus(p) ||
-        p->elsewhere)
+    if (asked || p->machine->simulated || p->strategy == HAC_QUERY_WHOLE || has_kernels_on_cpus(p))
         return HAC_OK;
     find_unknown(p, strategy);
     if (p->set.n_explored == 0)
@@ -587,13 +584,14 @@ static hac_status plan_round(query_planning *p, hac_plan **ret, hac_error *err)
     hac_simulation simulation;
     make_set(p, HAC_QUERY_HOST, &set);
     hac_status status = price(p, HAC_QUERY_HOST, &set, &set, &plan, &simulation, err);
-    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
+    bool slow = are_slow_hosts(p, &set);
+    for (size_t i = 0; i < p->n_eligible && slow && status == HAC_OK; i++) {
         hac_cleanup(hac_plan_free_cleanup) hac_plan *other = NULL;
-        if (!may_go_elsewhere(p, &set, p->eligible[i]))
+        if (is_cpu(p->machine, p->eligible[i]))
             continue;
         const hac_device_set one = {.n = 1, .machine_index = {p->eligible[i]}, .capability = {1}};
         status = price(p, HAC_QUERY_HOST, &one, &one, &other, &simulation, err);
-        if (status == HAC_OK && wins_elsewhere(&simulation, plan->predicted_seconds)) {
+        if (status == HAC_OK && simulation.seconds * HAC_ELSEWHERE_GAIN < plan->predicted_seconds) {
             hac_plan_free(plan);
             plan = hac_steal_ptr(other);
         }
