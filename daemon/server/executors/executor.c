@@ -24,6 +24,7 @@
 #define WINDOW_SECONDS  1e-3
 #define REAPED_SECONDS  0.2 /* hacd hears of a child's end before that */
 #define START_CAPACITY  (UINT64_C(24) << 20)
+#define SIDE_REST_NS    UINT64_C(60000000000) /* after a side executor that did not start, or died */
 #define STARVED_SECONDS 60.0
 #define OTHER_THREADS   4 /* of an executor, besides those of its driver that compute */
 /* How long a task whose work the client claims may keep other users waiting, the first time. */
@@ -58,7 +59,15 @@ static void ask_to_leave(hac_executor *executor)
     hac_child_leave(executor->child);
 }
 
-/* Asks the executor that has been idle longest to exit. */
+/* Whether the idle executor should leave before the other one: side executors first, then who was idle longest. */
+static bool leaves_before(const hac_executor *executor, const hac_executor *other)
+{
+    if (executor->is_side != other->is_side)
+        return executor->is_side;
+    return executor->used_ns < other->used_ns;
+}
+
+/* Asks an idle executor to exit. */
 static void evict_idle(const hac_executors *executors)
 {
     hac_executor *idle = NULL;
@@ -69,7 +78,7 @@ static void evict_idle(const hac_executors *executors)
             continue;
         leaving |= executor->state == HAC_EXECUTOR_ENDING;
         if (executor->n_in_flight == 0 && executor->state == HAC_EXECUTOR_READY &&
-            (idle == NULL || executor->used_ns < idle->used_ns))
+            (idle == NULL || leaves_before(executor, idle)))
             idle = executor;
     }
     if (idle != NULL && !leaving) /* one at a time, or many users would drive out each other's executors */
@@ -193,6 +202,16 @@ static bool hung_at_users_pace(const hac_executor *executor)
     return hac_container_of(executor->in_flight.next, hac_dispatch, link)->users_pace;
 }
 
+/* The user has no side executor on the device for a while. */
+static void rest_side(const hac_executor *executor, const char *how)
+{
+    const hac_log_subject about = subject_of(executor);
+    executor->user->failures[executor->device].side_rests_until_ns = hac_now_ns() + SIDE_REST_NS;
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_EXECUTOR_DIED, &about,
+                   "side executor of %s %s; for a minute, short tasks of the user wait for long ones",
+                   device_of(executor)->config.name, how);
+}
+
 static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
     hac_executor *executor = context;
@@ -208,7 +227,9 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     const hac_restart at = place_of(executor);
     describe_death(executor, status, signal, loss.for_memory, how, sizeof how);
     loss.counts = loss.counts && !for_tasks;
-    if (loss.counts && !hung_at_users_pace(executor)) {
+    if (executor->is_side && (loss.counts || !executor->started)) {
+        rest_side(executor, how);
+    } else if (loss.counts && !hung_at_users_pace(executor)) {
         const hac_log_subject about = subject_of(executor);
         hac_restart_after_death(&at, how, &about);
     }
@@ -229,9 +250,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
         hac_restart_pause(&at);
     }
     bool failed_to_start = !answered && !for_tasks && !executor->started && (!asked || executor->hung);
-    if (failed_to_start && executor->is_side)
-        executor->user->failures[executor->device].no_side = true;
-    else if (failed_to_start)
+    if (failed_to_start && !executor->is_side)
         hac_restart_after_failed_start(&at,
                                        executor->hung      ? HAC_START_HUNG
                                        : signal == SIGKILL ? HAC_START_KILLED
@@ -525,14 +544,14 @@ static bool lacks_room(const hac_executors *executors)
            hac_memory_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) < START_CAPACITY;
 }
 
-/* Whether the limit of processes and threads (TasksMax=) is too near for another executor: its driver makes a
- * thread for each processor, and aborts if it cannot. Without other executors it is worth trying. */
-static bool lacks_tasks(const hac_executors *executors, const hac_server_device *device)
+/* Whether the limit of processes and threads (TasksMax=) is too near for `n` more executors: the driver makes
+ * a thread for each processor, and aborts if it cannot. Without other executors it is worth trying. */
+static bool lacks_tasks(const hac_executors *executors, const hac_server_device *device, unsigned n)
 {
     uint64_t threads = device->config.threads > 0 ? device->config.threads : hac_processors(NULL);
     return !hac_list_empty(&executors->list) &&
            hac_pids_cgroup_available(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) <
-               threads + OTHER_THREADS;
+               n * (threads + OTHER_THREADS);
 }
 
 static hac_status wait_for_others(const hac_restart *at, const char *why, hac_error *err)
@@ -559,7 +578,7 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
     int slot = find_slot(executors);
     if (slot < 0)
         return wait_for_others(&at, "all slots of executors are taken", err);
-    if (lacks_tasks(executors, executors->devices->items[device])) {
+    if (lacks_tasks(executors, executors->devices->items[device], 1)) {
         evict_idle(executors);
         return wait_for_others(&at, "the limit of processes and threads is near", err);
     }
@@ -599,13 +618,14 @@ hac_executor *hac_executor_get_side(hac_executors *executors, uint32_t device, h
     const hac_server_device *at = executors->devices->items[device];
     const hac_restart restart = {executors->devices, device, user};
     int slot = find_side_slot(executors);
-    if (slot < 0 || at->retired || user->failures[device].no_side || !hac_restart_allowed(&restart) ||
-        lacks_tasks(executors, at) || lacks_room(executors))
+    uint64_t now = hac_now_ns(), *rests_until = &user->failures[device].side_rests_until_ns;
+    if (slot < 0 || at->retired || now < *rests_until || !hac_restart_allowed(&restart) ||
+        lacks_tasks(executors, at, 3) || hac_executors_starve(executors))
         return NULL;
     hac_error err = HAC_ERROR_NONE;
     if (start(executors, (unsigned)slot, device, user, true, &executor, &err) == HAC_OK)
         return executor;
-    user->failures[device].no_side = true;
+    *rests_until = now + SIDE_REST_NS;
     return NULL;
 }
 

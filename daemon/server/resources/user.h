@@ -50,7 +50,7 @@ typedef struct hac_user_failures {
     uint64_t retry_at_ns;  /* the user's next executor starts no sooner */
     uint64_t held_back_ns; /* since when others' executors have to end first; 0: they need not */
     char reason[256];      /* why the device rests for the user */
-    bool no_side;          /* a side executor of the user failed to start (executor.h) */
+    uint64_t side_rests_until_ns; /* the user's next side executor starts no sooner (executor.h) */
 } hac_user_failures;
 struct hac_pool_buffer;
 

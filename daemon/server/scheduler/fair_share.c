@@ -103,7 +103,7 @@ static uint64_t free_at(const hac_executors *executors, const hac_user *user, ui
             continue;
         uint64_t until = held_until(other, user, is_short);
         at = until > at ? until : at;
-        beside += !other->overtook;
+        beside += !other->overtook && !other->is_side;
     }
     if (at > 0 && (!hac_device_has_time_slices(executors->devices->items[device]) ||
                    (!is_short && beside > BESIDE_MAX)))
@@ -148,27 +148,6 @@ static void overlap(const hac_executors *executors, const hac_executor *executor
     hac_list_for_each (other, &executors->list, hac_executor, link)
         if (other->device == executor->device && other->user != executor->user && other->n_in_flight > 0)
             other->overlapped = true;
-}
-
-bool hac_fair_share_goes_aside(hac_executors *executors, const hac_executor *executor, const void *job,
-                               double task_seconds)
-{
-    if (executor->n_in_flight == 0 || task_seconds > SHORT_SECONDS ||
-        !hac_device_has_time_slices(executors->devices->items[executor->device]))
-        return false;
-    double others_seconds = 0;
-    const hac_dispatch *dispatch = NULL;
-    hac_list_for_each (dispatch, &executor->in_flight, hac_dispatch, link)
-        others_seconds += dispatch->job != job ? dispatch->predicted : 0;
-    const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
-    if (running->job == job)
-        return false;
-    uint64_t at = executor->busy_since_ns + SHORT_WAIT_NS;
-    if (others_seconds - hac_seconds_since(executor->busy_since_ns) > (double)SHORT_WAIT_NS * 1e-9 ||
-        at <= hac_now_ns())
-        return true;
-    hac_executors_ask_again(executors, at);
-    return false;
 }
 
 bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double predicted,

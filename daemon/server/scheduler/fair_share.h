@@ -10,7 +10,7 @@
  * ones after 10 ms. Both are charged in full, and the models learn nothing from either.
  *
  * Priorities order the jobs of one user only. Short tasks of one job do not wait for long ones of the same
- * user's other jobs: a second executor runs them beside the long ones.
+ * user's other jobs (side_executor.h).
  */
 #ifndef SERVER_FAIR_SHARE_H
 #define SERVER_FAIR_SHARE_H
@@ -29,12 +29,6 @@ void hac_fair_share_end(hac_users *users);
  * task; `executor->goes_beside` says whether tasks of others go on meanwhile. */
 bool hac_fair_share_may(hac_executors *executors, hac_executor *executor, double predicted,
                         double task_seconds);
-
-/* Whether a task of `job` that takes `task_seconds` should run on the user's side executor: the task is
- * short, tasks of the user's other jobs would keep it from `executor` for more than 10 ms, and the device
- * serves several processes in turns. If only time is missing, the question is asked again at that time. */
-bool hac_fair_share_goes_aside(hac_executors *executors, const hac_executor *executor, const void *job,
-                               double task_seconds);
 
 /* The user waits for the device in this round: it has no executor there, as those of others take its
  * place. */

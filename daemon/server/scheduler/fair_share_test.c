@@ -361,49 +361,6 @@ static void test_asks_again(void **state)
     tear_down(&f, 3);
 }
 
-static void put_in_flight(hac_executor *executor, hac_dispatch *dispatch, void *job, double predicted)
-{
-    *dispatch = (hac_dispatch){.job = job, .predicted = predicted};
-    hac_list_append(&executor->in_flight, &dispatch->link);
-    executor->n_in_flight++;
-    executor->busy_since_ns = hac_now_ns();
-}
-
-/* Short tasks go aside if another job of the user is in their way for long, as predicted or as it turns out.
- */
-static void test_aside(void **state)
-{
-    (void)state;
-    fixture f = {.users.list.next = NULL};
-    int job, other;
-    hac_dispatch first, second;
-    set_up(&f, 1);
-    f.executors.watch_ns = 1; /* the timer is set: no loop is needed */
-    f.device.config.kind = HAC_DEVICE_KIND_CPU;
-    hac_executor *executor = &f.of[0];
-    hac_list_init(&executor->in_flight);
-    assert_false(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001)); /* nothing runs there */
-    put_in_flight(executor, &first, &other, 1);
-    assert_true(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001));
-    assert_false(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.1));
-    assert_false(hac_fair_share_goes_aside(&f.executors, executor, &other, 0.001));
-    f.device.config.kind = HAC_DEVICE_KIND_FPGA;
-    assert_false(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001));
-    f.device.config.kind = HAC_DEVICE_KIND_GPU;
-    first.predicted = 0.002;
-    assert_false(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001));
-    assert_true(fabs((double)(f.executors.again_ns - executor->busy_since_ns) * 1e-9 - 0.01) < 0.001);
-    put_in_flight(executor, &second, &other, 0.02);
-    assert_true(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001));
-    second.job = &job; /* the job's own task is queued there */
-    assert_false(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001));
-    pass_time(&f, 0.02);
-    assert_true(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001));
-    first.job = &job;
-    assert_false(hac_fair_share_goes_aside(&f.executors, executor, &job, 0.001));
-    tear_down(&f, 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,7 +372,6 @@ int main(void)
         cmocka_unit_test(test_beside),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_asks_again),
-        cmocka_unit_test(test_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

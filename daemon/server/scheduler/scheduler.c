@@ -13,6 +13,7 @@
 #include "jobs/job_clients.h"
 #include "jobs/plan_buffers.h"
 #include "planner/range_share.h"
+#include "side_executor.h"
 #include "task_batching.h"
 
 #define ACTIVE_MAX       64   /* jobs whose tasks are handed out; all others are queued */
@@ -184,22 +185,6 @@ static uint32_t queued_pieces(const void *context, uint32_t task_index, uint64_t
     return n;
 }
 
-/* The executor on which a task of `task_seconds` runs: the user's, or the side executor if the job is not
- * one that measures and the task is short. It is started if need be. */
-static hac_status get_executor(const hacd_job *job, uint32_t plan_device, double task_seconds,
-                               hac_executor **ret, hac_error *err)
-{
-    hac_executors *executors = job->jobs->executors;
-    uint32_t device = hacd_job_device(job, plan_device);
-    hac_status status = hac_executor_get(executors, device, job->user, ret, err);
-    if (status != HAC_OK || job->kind->measures ||
-        !hac_fair_share_goes_aside(executors, *ret, job, task_seconds))
-        return status;
-    hac_executor *side = hac_executor_get_side(executors, device, job->user);
-    *ret = side != NULL ? side : *ret;
-    return HAC_OK;
-}
-
 /* The executor of the job's user on a device of the plan, if it can take the task, of `predicted` seconds,
  * now; else NULL. *ret_predecessor: hacd_piece.predecessor. */
 static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t plan_device, double predicted,
@@ -217,7 +202,7 @@ static hac_executor *find_executor(hacd_job *job, uint32_t task_index, uint32_t 
     if (job->run.tasks[task_index].waiting_for > 0)
         executor = hac_executor_find(executors, device, job->user);
     else
-        status = get_executor(job, plan_device, task_seconds, &executor, &err);
+        status = hac_side_executor_choose(job, device, task_seconds, &executor, &err);
     if (executor == NULL) {
         if (status == HAC_REFUSED)
             hac_fair_share_wait(job->user, device);
@@ -344,6 +329,7 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->fresh = job->run.fresh >> executor->slot & 1;
     job->run.tasks[task_index].in_flight++;
     job->run.n_in_flight++;
+    job->held_since_ns = 0;
     hac_executor_run(executor, dispatch, &message);
 }
 
@@ -385,7 +371,8 @@ static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, hac_range_sh
         ret[d].measured = state->busy[d] > MEASURED_SECONDS && (state->cold >> d & 1) == 0;
         ret[d].guessed = (task->guessed >> d & 1) != 0;
         ret[d].explored = !ret[d].measured && (task->explored >> d & 1) != 0;
-        hac_status status = get_executor(job, d, task->predicted_seconds, &executor, &err);
+        hac_status status =
+            hac_side_executor_choose(job, hacd_job_device(job, d), task->predicted_seconds, &executor, &err);
         ret[d].ready = status == HAC_OK && executor->state == HAC_EXECUTOR_READY;
         ret[d].busy = ret[d].ready ? busy_for(executor) : 0;
         ret[d].busy += hac_fair_share_backlog(job->jobs->executors, hacd_job_device(job, d), job->user);
