@@ -59,7 +59,8 @@ static void ask_to_leave(hac_executor *executor)
     hac_child_leave(executor->child);
 }
 
-/* Whether the idle executor should leave before the other one: side executors first, then who was idle longest. */
+/* Whether the idle executor should leave before the other one: side executors first, then who was idle for
+ * longer. */
 static bool leaves_before(const hac_executor *executor, const hac_executor *other)
 {
     if (executor->is_side != other->is_side)

@@ -157,8 +157,9 @@ HAC_MUST_USE hac_status hac_executor_get(hac_executors *executors, uint32_t devi
                                          hac_executor **ret, hac_error *err);
 
 /* The user's side executor for a device. Starts one if there is none, as long as half of all slots are free,
- * there are threads for more than it, and memory did not run out lately. NULL: there is none now. If a side executor does
- * not start, or dies, the user has none on that device for a minute; nothing else is counted. */
+ * there are threads for more than it, and memory did not run out lately. NULL: there is none now. If a side
+ * executor does not start, or dies, the user has none on that device for a minute; nothing else is counted.
+ */
 hac_executor *hac_executor_get_side(hac_executors *executors, uint32_t device, hac_user *user);
 
 /* The user's executor for a device, which is no side executor; NULL: there is none, or it is ending. */

@@ -44,12 +44,12 @@ typedef struct hac_users hac_users;
 
 /* What the user's executors on a device did lately (restart_backoff.h). */
 typedef struct hac_user_failures {
-    unsigned deaths;       /* consecutive deaths of executors that nobody outside hacd killed */
-    unsigned start_cost;   /* of consecutive failed starts */
-    unsigned shortages;    /* consecutive ones that lacked memory or threads */
-    uint64_t retry_at_ns;  /* the user's next executor starts no sooner */
-    uint64_t held_back_ns; /* since when others' executors have to end first; 0: they need not */
-    char reason[256];      /* why the device rests for the user */
+    unsigned deaths;              /* consecutive deaths of executors that nobody outside hacd killed */
+    unsigned start_cost;          /* of consecutive failed starts */
+    unsigned shortages;           /* consecutive ones that lacked memory or threads */
+    uint64_t retry_at_ns;         /* the user's next executor starts no sooner */
+    uint64_t held_back_ns;        /* since when others' executors have to end first; 0: they need not */
+    char reason[256];             /* why the device rests for the user */
     uint64_t side_rests_until_ns; /* the user's next side executor starts no sooner (executor.h) */
 } hac_user_failures;
 struct hac_pool_buffer;

@@ -47,7 +47,8 @@ static hac_status wait_until(const hacd_job *job, uint64_t until, hac_executor *
     return HAC_AGAIN;
 }
 
-/* A short task that the user's executor, *ret, keeps waiting: on the side executor, or in the queue after all. */
+/* A short task that the user's executor, *ret, keeps waiting: on the side executor, or in the queue after
+ * all. */
 static hac_status go_aside(const hacd_job *job, hac_executor *side, uint64_t now, hac_executor **ret)
 {
     bool starts = side->state != HAC_EXECUTOR_READY;

@@ -528,8 +528,8 @@ static void expect_host_codelet(const hac_machine *machine, const char *pin, boo
     hac_plan_free(plan);
 }
 
-/* A host codelet leaves a CPU that is known to be slow, unless it is pinned there or slower elsewhere. It does
- * not leave another CPU, however much it has to do and however many units the GPU has. */
+/* A host codelet leaves a CPU that is known to be slow, unless it is pinned there or slower elsewhere. It
+ * does not leave another CPU, however much it has to do and however many units the GPU has. */
 static void test_host_codelet_elsewhere(void **state)
 {
     (void)state;

@@ -273,8 +273,8 @@ static void record_pair(hac_model_set *models, const hac_machine *machine, doubl
     }
 }
 
-/* Host codelets leave a CPU that is known to be slow for another device's executor, until they are known to be
- * slower still there. They do not leave a CPU that is only busy. */
+/* Host codelets leave a CPU that is known to be slow for another device's executor, until they are known to
+ * be slower still there. They do not leave a CPU that is only busy. */
 static void test_host_codelets_elsewhere(void **state)
 {
     (void)state;
