@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 /*
- * glibc gives the end of the heap back when it is larger than 128 KiB, which is what a small task takes, or a
- * message of a few: each one would fault the same pages in again. Once a block of its own mapping was freed,
- * larger ones come from the heap, too, and twice that much stays.
+ * glibc returns free heap above 128 KiB to the kernel, so every small task would fault its pages in again.
+ * Freeing one block of `bytes` that was mapped on its own raises both thresholds: the size from which a block
+ * is mapped on its own to `bytes`, and the free heap that stays to twice that.
  */
 static inline void hac_heap_keep(size_t bytes)
 {

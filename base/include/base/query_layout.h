@@ -45,10 +45,10 @@
  * are splits. For records of fixed width in a file there is no span: the tasks have the file's descriptor,
  * and read source_bytes bytes from file_offset on. Each data set (split_layout.h) is one chunk. Partials are
  * kept until there is no space for more. Then query.carry merges the partials with the carried state of
- * earlier rounds into a new carried state, the *carry*. It holds the groups of partition p as a partial
- * (query/partial.h) that begins at byte p × group_region. The query.merge of the last round adds the carry
- * before all partials; a partition's region in that carry has `carry` bytes. The result is therefore that of
- * a single merge, to the bit.
+ * earlier rounds into a new carried state (spans "carry"). It holds the groups of partition p as a partial
+ * (query/partial.h) that begins at byte p × group_region. The query.merge of the last round adds the carried
+ * state before all partials; a partition's region in it has `carry` bytes. The result is therefore that of a
+ * single merge, to the bit.
  *
  * If a query counts distinct values (expr/distinct_query.h), partials are those of its pairs, and the regions
  * of "groups" hold counts of pairs as partials. query.finish merges them.
@@ -90,10 +90,10 @@ typedef struct hac_query_params {
     uint64_t inline_bytes; /* bytes of the query at the front of the inline data; 0: all inline data */
     uint64_t file_bytes;   /* parquet: size of the file in bytes */
     uint64_t data_sets;    /* number of data sets of the split that is the source */
-    uint64_t
-        generation; /* number of carries written so far, plus 1, which tells an old carry; 0: input not in splits */
-    /* Bytes of a partition's region in the carry that the task reads; 0: there is no carry. For query.rows
-     * and query.gather: number of rows that earlier rounds gave, and left out for an offset. */
+    /* Number of carried states written so far, plus 1, to detect an old one; 0: input not in splits. */
+    uint64_t generation;
+    /* Bytes of a partition's region in the carried state that the task reads; 0: there is none. For
+     * query.rows and query.gather: number of rows that earlier rounds gave, and left out for an offset. */
     uint64_t carry;
     uint64_t file_stamp;   /* parquet: HAC_FOOTER_STAMP of the file; 0: not known */
     uint64_t file_offset;  /* byte of the file at which the split begins */

@@ -18,7 +18,8 @@ typedef enum hac_sort_algorithm {
     HAC_SORT_END
 } hac_sort_algorithm;
 
-/* How a bitonic sort is shared by devices of different speed; docs/flows/sort-planning.md. */
+/* How a bitonic sort is shared by devices of different speed; see docs/flows/sort.md, The split rule
+ * of the network. */
 typedef enum hac_sort_scheme {
     HAC_SCHEME_AUTO = 0,
     HAC_SCHEME_PROPORTIONAL = 1,

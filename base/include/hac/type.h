@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Element types of columns and arrays. The values are part of the protocol and of libhac's ABI. */
+/* Types of sort keys and raw arrays. Column types: base/value.h (`hac_kind`). The values are part of the
+ * protocol and of libhac's ABI. */
 #ifndef HAC_TYPE_H
 #define HAC_TYPE_H
 
@@ -7,7 +8,7 @@
 extern "C" {
 #endif
 
-/* The types of keys, columns and elements. */
+/* The type of a sort key, or of the elements of a raw array. */
 typedef enum hac_type {
     HAC_TYPE_NONE = 0,
     HAC_TYPE_U32 = 1,

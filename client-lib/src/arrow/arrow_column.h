@@ -38,7 +38,8 @@ typedef struct hac_arrow_target {
 } hac_arrow_target;
 
 /* Checks rows [first, first + rows) of an array that has the type, and measures them. `row` is the number of
- * the rows in batches before. HAC_INVALID: the array is none; the message names the column. */
+ * the rows in batches before. HAC_INVALID: the array is not a valid array of this type; the message
+ * names the column. */
 HAC_MUST_USE hac_status hac_arrow_column_read(const char *name, const hac_arrow_type *type,
                                               const struct ArrowArray *array, uint64_t first, uint64_t rows,
                                               uint64_t row, hac_arrow_column *ret, hac_error *err);

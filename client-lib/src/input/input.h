@@ -48,8 +48,8 @@ bool hac_input_in_file(const hac_input *input, uint64_t *ret_offset, uint64_t *r
  * malloc'ed. The first read after these bytes fails with `failure`, unless its code is HAC_OK. */
 void hac_input_unread(hac_input *input, uint8_t *bytes, size_t n, const hac_error *failure);
 
-/* Reads the next bytes, max `capacity` (> 0). *ret is the number of bytes; 0 is the end. May block if the
- * caller did not wait for hac_input_wants. HAC_AGAIN: no bytes are available yet. HAC_FAILED: the input
+/* Reads the next bytes, at most `capacity` (> 0). *ret is the number of bytes; 0 is the end. May block if
+ * the caller did not wait for hac_input_wants. HAC_AGAIN: no bytes are available yet. HAC_FAILED: the input
  * cannot be read, or is damaged; the message begins with the input's name. */
 HAC_MUST_USE hac_status hac_input_read(hac_input *input, uint8_t *at, uint64_t capacity, uint64_t *ret,
                                        hac_error *err);

@@ -42,7 +42,7 @@ static hac_status wait_for(const hac_input *input, int stop_fd, hac_error *err)
     return HAC_OK;
 }
 
-/* Reads max `capacity` bytes. *ret 0: the end. */
+/* Reads at most `capacity` bytes. *ret 0: the end. */
 static hac_status read_some(hac_input *input, uint8_t *at, uint64_t capacity, int stop_fd, uint64_t *ret,
                             hac_error *err)
 {
@@ -71,7 +71,7 @@ static hac_status pass_over(hac_input *input, uint64_t bytes, hac_buffer *buffer
     return HAC_OK;
 }
 
-/* Doubles the buffer, up to `most` bytes in total. */
+/* Doubles the buffer, up to `max` bytes in total. */
 static hac_status grow(const hac_input *input, hac_buffer *buffer, uint64_t filled, uint64_t max,
                        hac_error *err)
 {

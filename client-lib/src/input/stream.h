@@ -26,7 +26,7 @@ typedef struct hac_stream {
 HAC_MUST_USE hac_status hac_stream_look(const hac_stream *stream, bool *ret_is_stream, uint64_t *ret_bytes,
                                         hac_error *err);
 
-/* Discards `skip` bytes, then reads max `most` bytes, or up to the end of the stream, into a new buffer.
+/* Discards `skip` bytes, then reads at most `max` bytes, or up to the end of the stream, into a new buffer.
  * Waits also on a non-blocking descriptor. HAC_REFUSED: the pool's quota is too small. HAC_CANCELLED: stop_fd
  * is readable. */
 HAC_MUST_USE hac_status hac_stream_read(hac_client *client, hac_stream *stream, uint64_t skip, uint64_t max,
@@ -36,7 +36,7 @@ HAC_MUST_USE hac_status hac_stream_read(hac_client *client, hac_stream *stream, 
 HAC_MUST_USE hac_status hac_stream_buffer(hac_client *client, hac_buffer **ret, hac_error *err);
 
 /* Appends an input to the `*filled` bytes of a growing buffer, up to the end of the input or until *filled is
- * `most`. HAC_CANCELLED: stop_fd is readable; -1 means no stop_fd. */
+ * `max`. HAC_CANCELLED: stop_fd is readable; -1 means no stop_fd. */
 HAC_MUST_USE hac_status hac_stream_append(hac_input *input, hac_buffer *buffer, uint64_t *filled,
                                           uint64_t max, int stop_fd, hac_error *err);
 

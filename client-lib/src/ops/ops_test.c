@@ -280,7 +280,7 @@ static void test_said(void **state)
     free_graph(g);
 }
 
-/* The max number, and one more. */
+/* The maximum number, and one more. */
 static void test_limits(void **state)
 {
     (void)state;

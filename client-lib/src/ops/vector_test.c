@@ -188,7 +188,7 @@ static void test_against_model(void **state)
             }
 }
 
-/* Shapes without sizes: the sizes come from the max row and column. */
+/* Shapes without sizes: the sizes come from the maximum row and column. */
 static void test_open_shape(void **state)
 {
     hac_client *client = *state;

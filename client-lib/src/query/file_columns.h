@@ -6,7 +6,7 @@
 #include "base/query_layout.h"
 #include "expr/schema.h"
 
-/* The form in which numbers or dates can only be written. */
+/* The only form that fits a column's numbers or dates. */
 typedef enum hac_only_form {
     HAC_ONLY_NONE = 0,
     HAC_ONLY_POINT,

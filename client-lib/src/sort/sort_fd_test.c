@@ -26,7 +26,7 @@ static int stop(void **state)
     return fake_teardown(state, the_daemon, client);
 }
 
-/* The max size that a client requested for a buffer. */
+/* The maximum size that a client requested for a buffer. */
 static _Atomic uint64_t largest_grown;
 
 static bool note_growth(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
@@ -283,7 +283,7 @@ static void test_file_without_a_size(void **state)
     close(fd);
 }
 
-/* The client reads and allocates max as much as the job's limit. */
+/* The client reads and allocates at most the job's limit. */
 static void test_stream_over_its_limit(void **state)
 {
     (void)state;

@@ -188,8 +188,8 @@ static uint8_t *memory_for(uint8_t **memory, size_t bytes)
     return old;
 }
 
-/* Writes a whole text into splits of about `split` bytes. A read has max `piece` bytes; 0 means as much as
- * fits. */
+/* Writes a whole text into splits of about `split` bytes. A read has at most `piece` bytes; 0 means as
+ * much as fits. */
 static void fill_all(const text *t, const hac_record_rule *rule, bool header, size_t piece, size_t split,
                      sets *ret)
 {
@@ -402,7 +402,7 @@ static void test_errors(void **state)
     free(large);
 }
 
-/* The max nesting of a value of backends/query, and one level more. */
+/* The maximum nesting of a value of backends/query, and one level more. */
 static void test_depth(void **state)
 {
     (void)state;

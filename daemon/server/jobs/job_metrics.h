@@ -7,7 +7,7 @@
 
 /* A job has ended; its plan, records and result are still there. */
 void hacd_job_metrics_ended(const hacd_job *job);
-/* The end is final. */
+/* The job has ended for everybody: its output is written, too. Counts the state that it ended with. */
 void hacd_job_metrics_ended_for_all(const hacd_job *job);
 
 #endif

@@ -2,8 +2,8 @@
 /* One SOCK_SEQPACKET socket on the loop: frames in, frames out, with a bounded queue. hacd talks to clients
  * and to its children through channels. A peer that does not read fills its own queue and is cut off.
  *
- * The kernel limits the descriptors that a user has sent and nobody has read yet (ETOOMANYREFS). That is not
- * the fault of the peer that is to get the next one: the message waits, and is tried again soon. */
+ * The kernel limits the descriptors that a user has sent and nobody has read yet (ETOOMANYREFS). The
+ * receiver is not at fault, so the message waits, and is tried again soon. */
 #ifndef SERVER_CHANNEL_H
 #define SERVER_CHANNEL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The comparison of a rising function with a constant changes its result at max once. The search runs the
+ * The comparison of a rising function with a constant changes its result at most once. The search runs the
  * machine on 1,024 values of the column at a time, so the turning point is exact, however the function
  * rounds.
  */

@@ -10,8 +10,8 @@
 typedef struct hac_checker {
     hac_parser *parser; /* for memory, errors and the limit on nodes */
     const hac_schema *schema;
-    /* Of columns that are read as strings, the fields as which their values are read: a name stands for the
-     * value. A field of the column's type is the column. NULL: names stand for columns as they are read. */
+    /* Fields for columns that are read as strings but have another type: a name then means the converted
+     * value. A field of the column's own type means the column. NULL: names mean the columns as read. */
     const hac_field *values;
     /* Parts of lists, to which the checker adds: with room for HAC_COLUMNS_MAX. They are columns behind
      * those of the schema. NULL: parts cannot be read. */

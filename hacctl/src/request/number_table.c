@@ -20,7 +20,7 @@ typedef struct number_reader {
 
 /* ---- bytes ---- */
 
-/* Reads at max HAC_NUMBER_TABLE_BYTES_MAX bytes, without a byte order mark, and adds a NUL. *ret_whole
+/* Reads at most HAC_NUMBER_TABLE_BYTES_MAX bytes, without a byte order mark, and adds a NUL. *ret_whole
  * tells whether that is the whole file. */
 static hac_status load(const char *path, char **ret, size_t *ret_bytes, bool *ret_whole, hac_error *err)
 {

@@ -10,7 +10,7 @@
  *     hac_cell_table_csv(&table, &text);
  *     hac_cell_table_clear(&table);
  *
- * Cells are copied; NULL is null. No memory is remembered, and reported by hac_text_finish of the text.
+ * Cells are copied; NULL is null. If memory runs out, the table notes it and hac_text_finish reports it.
  */
 #ifndef HACCTL_CELL_TABLE_H
 #define HACCTL_CELL_TABLE_H

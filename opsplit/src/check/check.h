@@ -251,7 +251,7 @@ typedef struct hac_shape {
 /* The kind in which vectors store values of a type; NONE: they do not. */
 hac_kind hac_element_of(hac_value_type type);
 
-/* Compiles an expression. `as` HAC_KIND_NONE: to its own kind. `most`: the maximum number of vectors that
+/* Compiles an expression. `as` HAC_KIND_NONE: to its own kind. `max`: the maximum number of vectors that
  * it may read. HAC_INVALID also if an earlier problem has left a vector unknown. */
 hac_status hac_check_expression(hac_logic_checker *c, const hac_yaml_node *node, const char *text,
                                 hac_kind as, unsigned max, hac_logic_expression **ret, hac_shape *ret_shape);

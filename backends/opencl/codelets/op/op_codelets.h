@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The codelets op.*.cl: sub-operators as kernels (base/op_layout.h says what each of them computes). They
- * give the same bytes as the codelets in C (host/op.h). The check refuses with HAC_UNSUPPORTED what a device
- * cannot do: f64, operations that only the host has or whose bits differ, vectors larger than a window, loops
- * that the device would end early.
+ * The codelets op.*.cl: sub-operators as kernels (hac/op.h defines the result of each, base/op_catalog.def
+ * lists them). They give the same bytes as the codelets in C (host/op.h). The check refuses with
+ * HAC_UNSUPPORTED what a device cannot do: f64, operations that only the host has or whose bits differ,
+ * vectors larger than a window, loops that the device would end early.
  *
  * There are three kinds of programs: op.expr.<style> runs the programs of expressions and reduces,
  * op.<number>.<style> computes with f32, f64, i64 or u64 (hac_op_type), and op.move moves rows.

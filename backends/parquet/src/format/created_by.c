@@ -23,7 +23,7 @@ static const struct {
      * before 1.0 call themselves parquet-cpp. */
     {"parquet-cpp", {EVER, 0, 0}, HAC_PARQUET_DOUBT_DICTIONARY_NULLS},
     {"parquet-cpp-arrow", {5, 0, 0}, HAC_PARQUET_DOUBT_DICTIONARY_NULLS},
-    /* Without a version: a max of bytes that was cut and not counted up. */
+    /* Without a version: a maximum of bytes that was cut and not incremented. */
     {"github.com/segmentio/parquet-go", {0, 0, 1}, HAC_PARQUET_DOUBT_BYTES_BOUNDS},
     /* Bounds of timestamps in another unit than the values (parquet-dotnet issue 769). */
     {"Parquet.Net", {EVER, 0, 0}, HAC_PARQUET_DOUBT_TIME_BOUNDS},

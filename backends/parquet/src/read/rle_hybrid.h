@@ -21,8 +21,7 @@ typedef struct hac_parquet_hybrid {
     uint64_t next;         /* the next packed value */
 } hac_parquet_hybrid;
 
-/* Refuses widths above 32. With width 0 all values are 0; without bytes there is then no end
- * to them. */
+/* Refuses widths above 32. With width 0 and no bytes, the values (all 0) never end. */
 const char *hac_parquet_hybrid_begin(hac_parquet_hybrid *h, const hac_parquet_kernels *kernels,
                                      unsigned width, const uint8_t *data, size_t bytes);
 

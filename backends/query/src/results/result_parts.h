@@ -10,7 +10,7 @@
 #include "codelet/codelet.h"
 #include "finish_internal.h"
 
-/* The number of rows of a part, of which `wanted` were planned. Row groups of a chosen number of rows are not
+/* Rows of a part; the plan wanted `wanted`. Row groups of a chosen number of rows are not
  * divided. */
 uint64_t hac_part_rows(const hac_query *query, uint64_t wanted);
 

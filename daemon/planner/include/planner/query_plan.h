@@ -9,11 +9,13 @@
  *   rows in order   [query.quotes] → query.rows → query.order → query.join
  *
  * The sizes of chunks depend only on the data. A chunk of text is 1/64 of the text, but 1 MiB to 64 MiB. A
- * chunk of a table is 1/64 of its rows, but at least 64 Ki rows. A chunk of parquet is a number of whole row
- * groups, or an equal part of one, of about that size; the footers of parquet files are read first.
+ * chunk of a table is 1/64 of its rows, but at least 256 Ki rows, or 64 Ki if that would make fewer than 16
+ * chunks. A chunk of parquet is a number of whole row groups, or an equal part of one, of about that size;
+ * the footers of parquet files are read first.
  *
- * The planner prices and lists every engine: host codelets on the CPUs, and device hash aggregation on each
- * device that supports the query and on all these devices. The cheapest allowed candidate is the plan.
+ * The planner prices and lists every engine: host codelets on the CPUs, device hash aggregation on each
+ * device that supports the query and on all these devices, and both together (mixed). The cheapest
+ * allowed candidate is the plan.
  */
 #ifndef PLANNER_QUERY_PLAN_H
 #define PLANNER_QUERY_PLAN_H

@@ -5,12 +5,13 @@
  *
  * All devices should end the range at the same time, the *common end*. A device's next piece takes a part of
  * the time between the end of its current work and the common end: half of that time while its rate in this
- * range is only planned, eight tenths once the rate was measured in this range, and near the common end all
- * of it, to the nearest grain. A device gets no piece if another device alone would finish the whole rest
- * sooner than this device finishes one grain. At least one of the ready devices gets work or is busy.
+ * range is only planned, eight tenths once the rate was measured in this range, and all of it, to the
+ * nearest grain, when less than 0.6 ms is left. A device gets no piece if another device alone would finish
+ * the whole rest sooner than this device finishes one grain. At least one of the ready devices gets work or
+ * is busy.
  *
- * A device whose rate is *guessed* gets smaller pieces, and none queued behind another one, until one of them
- * was measured: were it much slower than the guess, all devices would wait for it.
+ * A device whose rate is *guessed* takes an eighth of that time, and no piece queued behind another one,
+ * until one of them was measured: were it much slower than the guess, all devices would wait for it.
  *
  * The rate of an *explored* device is a guess. No other device counts on it, and it gets one short piece at a
  * time: HAC_SHARE_EXPLORED of the time to the common end of the others, but at least one grain.
@@ -22,8 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All in seconds. Before it asks for a piece, the scheduler checks that the device's executor may queue so
- * much work. */
+/* In seconds, except HAC_SHARE_EXPLORED. */
+
+/* Work that must fit the executor's queue before the scheduler asks for a piece. */
 #define HAC_SHARE_SHORTEST 2e-4
 #define HAC_SHARE_LONGEST  0.25 /* maximum duration of a piece, so that a cancel takes effect soon */
 #define HAC_SHARE_EXPLORED 0.05 /* part of the time to the common end */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plans a query can become, each built for a given device set of devices; query_plan.c prices them and
- * chooses.
- */
+/* The plans a query can become. Each plan is built for a given set of devices; query_plan.c prices them and
+ * chooses. */
 #ifndef PLANNER_QUERY_BUILD_H
 #define PLANNER_QUERY_BUILD_H
 
@@ -28,20 +27,20 @@ typedef struct hac_query_sizes {
     uint64_t grain;            /* chunks that a piece has at least: one a thread */
 } hac_query_sizes;
 
-/* For the `n` devices that may work on it. HAC_REFUSED: there is not enough memory. */
+/* Sizes for a query on `n` devices. HAC_REFUSED: there is not enough memory. */
 HAC_MUST_USE hac_status hac_query_size(const hac_query_spec *spec, const hac_machine *machine,
                                        const uint32_t *devices, size_t n, hac_query_sizes *ret,
                                        hac_error *err);
 
 /* Sets part_rows and parts for that many rows. */
 void hac_query_choose_parts(const hac_query_spec *spec, uint64_t rows, hac_query_sizes *sizes);
-/* Those of a round. */
+/* Sizes of a round. */
 void hac_query_round_sizes(const hac_query_spec *spec, uint32_t threads, hac_query_sizes *ret);
 
-/* The most threads that a device has of those listed. */
+/* The maximum number of threads that one of the listed devices has. */
 uint32_t hac_query_threads(const hac_machine *machine, const uint32_t *devices, size_t n);
 
-/* What does most of the work. */
+/* Name of the codelet that does most of the work. */
 const char *hac_query_codelet(const hac_query_spec *spec, hac_query_strategy strategy);
 
 /* Whether the statistics of Parquet files hold the answer, as far as is known: tasks then read no rows. */

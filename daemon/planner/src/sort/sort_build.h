@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plans a sort can become, each built for a given device set of devices; sort_plan.c prices them and
- * chooses.
- */
+/* The plans a sort can become. Each plan is built for a given set of devices; sort_plan.c prices them and
+ * chooses. */
 #ifndef PLANNER_SORT_BUILD_H
 #define PLANNER_SORT_BUILD_H
 

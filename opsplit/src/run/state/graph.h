@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph of tasks that is built, and the graphs that hacd has. The members of a graph are for those who
+/* The graph under construction, and the graphs already sent to hacd. The members of a graph are for those who
  * make its tasks: tasks/add_tasks.c and control/fused_rounds.c. */
 #ifndef OPSPLIT_RUN_GRAPH_H
 #define OPSPLIT_RUN_GRAPH_H
