@@ -77,10 +77,14 @@ static bool another_ends(const hacd_job *job)
     hac_list_for_each (other, &job->jobs->list, hacd_job, link) {
         if (other->user != job->user || other == job || other->reservation == NULL || hacd_job_ended(other))
             continue;
-        bool waits = hac_stream_memory_waits(other), before = comes_before(other, job);
-        if (has_part(memory_of(other)) ? !has_part(memory_of(job)) || !waits || !before
-                                       : !has_part(memory_of(job)) && waits && before)
+        bool holds = has_part(memory_of(other)), waits = hac_stream_memory_waits(other),
+             before = comes_before(other, job);
+        if (!has_part(memory_of(job))) {
+            if (holds || (waits && before))
+                return true;
+        } else if (holds && (!waits || !before)) { /* of those that hold and wait, the youngest fails */
             return true;
+        }
     }
     return false;
 }
