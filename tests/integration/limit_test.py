@@ -7,11 +7,13 @@ import random
 import sys
 import tempfile
 import unittest
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "build" / "python"))
-from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
+from machine import TWO_DEVICES, Machine, SharedMachineTest, main  # noqa: E402
 
 try:
     import pyarrow
@@ -46,6 +48,12 @@ class First(SharedMachineTest):
             table = pyarrow.table(dict(zip("kvs", map(list, zip(*cls.rows)))))
             pyarrow.parquet.write_table(table, Path(cls.folder.name, "all.parquet"), row_group_size=20_000)
             cls.files.append("all.parquet")
+
+        cls.quoted_files = []  # each of several chunks, in which most quotes come in the first files' texts
+        for i in range(6):
+            part = [(rng.randrange(7), rng.randrange(1000), "\n".join(["8,1000000,abc"] * rng.randrange(10, 32))) for _ in range(15_000)]
+            cls.write(f"quoted{i}.csv", "k,v,s\n" + "".join('{},{},"{}"\n'.format(*row) for row in part))
+            cls.quoted_files += part
 
     @classmethod
     def write(cls, name, text):
@@ -85,6 +93,32 @@ class First(SharedMachineTest):
                 rows, _ = self.ask(file, f"where k = 3 or k = 400000 or k >= {low}", 40)
                 wanted = [row for row in self.rows if row[0] in (3, 400000) or row[0] >= low][:40]
                 self.assertEqual(rows, wanted, (file, low))
+
+    def test_groups(self):
+        """A limit of groups ends nothing: all rows are in them. On a fresh daemon no buffer has quotes of an earlier query."""
+        rows = Counter(k for k, v, s in self.quoted_files)
+        for select, wanted in (("count(*) as n from {} limit 1", [(len(self.quoted_files),)]),
+                               ("sum(v) as n from {} limit 2", [(sum(v for k, v, s in self.quoted_files),)]),
+                               ("k, count(*) as n from {} group by k limit 20", sorted(rows.items())),
+                               ("distinct k from {} limit 20", sorted((k,) for k in rows)),
+                               ("k, count(*) as n from {} group by k limit 2", 2), ("distinct k from {} limit 3", 3)):
+            with self.subTest(select=select), closing(Machine(TWO_DEVICES)) as fresh:
+                query = "select " + select.format(f"'{self.folder.name}/quoted?.csv'")
+                fresh.good("query", query, "-o", "out.jsonl")
+                got = sorted(tuple(json.loads(line).values()) for line in Path(fresh.path("out.jsonl")).read_text().splitlines())
+                if isinstance(wanted, int):  # any of the groups
+                    self.assertEqual(len(set(got)), wanted)
+                    self.assertLessEqual(set(got), set(rows.items()) | {(k,) for k in rows})
+                else:
+                    self.assertEqual(got, wanted)
+
+    def test_many_groups(self):
+        """Regions have space for all groups of a chunk, not for those of the result: nothing is done twice."""
+        for file in self.files:
+            self.m.good("query", f"select k, count(*) as n from '{self.folder.name}/{file}' group by k limit 10", "-o", "out.jsonl",
+                        "--receipt", "receipt")
+            self.assertEqual(len(Path(self.m.path("out.jsonl")).read_text().splitlines()), 10)
+            self.assertEqual(json.loads(Path(self.m.path("receipt")).read_text())["query"]["plans_too_small"], 0, file)
 
     def test_more_than_there_are(self):
         for file in self.files:

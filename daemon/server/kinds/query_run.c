@@ -812,10 +812,11 @@ void hac_query_spec_read(const Hac__Client__QuerySpec *from, hac_query_spec *ret
     ret->sorts_rows = from->sort;
     ret->ordered = from->ordered;
     ret->gives_parquet = from->output_format == HAC_RESULT_PARQUET;
-    ret->ends_early = from->has_limit && !from->ordered;
-    ret->last_row = from->limit;
     if (from->compiled != NULL)
         read_compiled(from->compiled, ret);
+    /* a limit of groups is met only once all rows are read */
+    ret->ends_early = from->has_limit && !from->ordered && (ret->flags & HAC_COMPILED_AGGREGATES) == 0;
+    ret->last_row = from->limit;
     if (from->method != NULL)
         read_method(from->method, ret);
 }

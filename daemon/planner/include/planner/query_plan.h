@@ -112,8 +112,8 @@ typedef struct hac_query_spec {
     bool describes;          /* no query: query.describe finds the columns of the source */
     bool ordered;            /* the rows come in an order */
     bool gives_parquet;      /* the result is a Parquet file */
-    bool ends_early;         /* a limit without order-by: rows after the last wanted row are not read */
-    uint64_t last_row;       /* if ends_early: number of that row, from 1 on */
+    bool ends_early;   /* a limit, without order or groups: rows after the last wanted row are not read */
+    uint64_t last_row; /* if ends_early: number of that row, from 1 on */
 
     uint64_t seed;
     hac_engine engine;          /* if this engine cannot run the query, another one does, with a remark */

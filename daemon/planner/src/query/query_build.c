@@ -457,7 +457,7 @@ static hac_status add_source_task(hac_query_building *b, const char *codelet, si
     task->descriptor = (uint8_t)source;
     task->units = (double)hac_query_work(spec) * (double)spec->sources[source] / (double)(all > 0 ? all : 1) *
                   ((double)task->count / (double)chunks);
-    if (spec->ends_early && !aggregates(spec)) /* the first chunk has all rows, as a rule */
+    if (spec->ends_early) /* the first chunk has all rows, as a rule */
         task->units /= (double)b->sizes->chunks;
     task->item_count = task->count;
     hac_building_params(b, pass, task);
