@@ -559,7 +559,9 @@ static void hand_out(hacd_job *job)
     size_t kept = 0;
     for (size_t i = 0; i < run->n_ready; i++) {
         uint32_t t = run->ready[i];
-        bool all = job->plan->tasks[t].range ? hand_out_range(job, t) : hand_out_whole(job, t);
+        /* a task that ends here may make the plan void */
+        bool all = !hacd_job_is_given_up(job) &&
+                   (job->plan->tasks[t].range ? hand_out_range(job, t) : hand_out_whole(job, t));
         run->tasks[t].listed = !all;
         if (all)
             hac_plan_run_list_successors(run, job->plan, t);
