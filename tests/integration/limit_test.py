@@ -120,6 +120,13 @@ class First(SharedMachineTest):
             self.assertEqual(len(Path(self.m.path("out.jsonl")).read_text().splitlines()), 10)
             self.assertEqual(json.loads(Path(self.m.path("receipt")).read_text())["query"]["plans_too_small"], 0, file)
 
+    def test_no_rows(self):
+        """Nothing is read, and no quotes are counted: one task writes the result."""
+        for file in [*self.files, "quoted?.csv"]:
+            self.assertEqual(self.ask(file, "", 0)[0], [])
+            devices = json.loads(Path(self.m.path("receipt")).read_text())["devices"]
+            self.assertEqual(sum(device["tasks"] for device in devices), 1, (file, devices))
+
     def test_more_than_there_are(self):
         for file in self.files:
             rows, read = self.ask(file, "where k >= 599990", 100)

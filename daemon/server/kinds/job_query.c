@@ -163,6 +163,15 @@ static bool is_at_front(const hacd_job *job)
     return true;
 }
 
+static uint64_t chunks_read(const hacd_job *job)
+{
+    uint64_t chunks = 0;
+    for (size_t t = 0; t < job->plan->n_tasks; t++)
+        if (hac_query_is_codelet(&job->plan->tasks[t], "query.rows"))
+            chunks += job->run.tasks[t].done;
+    return chunks;
+}
+
 /* With a limit and no order, the first piece runs alone, because it may have all rows of the result; and what
  * follows the last row of the result is not read. */
 static hacd_more wants_more(const hacd_job *job, uint32_t index)
@@ -173,10 +182,9 @@ static hacd_more wants_more(const hacd_job *job, uint32_t index)
         !(hac_query_is_codelet(task, "query.rows") || hac_query_is_codelet(task, "query.quotes")))
         return HACD_MORE_NOW;
     bool enough = state->totals.partial_groups >= state->spec.last_row;
-    bool first = state->totals.rows == 0 && state->totals.partial_groups == 0;
     if (job->run.n_in_flight > 0)
-        return enough || first ? HACD_MORE_LATER : HACD_MORE_NOW;
-    return enough && !first && is_at_front(job) ? HACD_MORE_NEVER : HACD_MORE_NOW;
+        return enough || chunks_read(job) == 0 ? HACD_MORE_LATER : HACD_MORE_NOW;
+    return enough && is_at_front(job) ? HACD_MORE_NEVER : HACD_MORE_NOW;
 }
 
 #define QUERY_KIND(kind)                                                                                     \
