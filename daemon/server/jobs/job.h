@@ -262,8 +262,8 @@ struct hacd_job {
     hac_status code;
     char message[HAC_ERROR_MESSAGE_SIZE];
 
-    uint64_t
-        held_since_ns; /* when a task first waited for the user's other jobs (side_executor.h); 0: none does */
+    /* when a task first waited there for the user's other jobs (side_executor.h); 0: none waits */
+    uint64_t held_since_ns[HAC_DEVICE_PLACES];
     uint64_t submitted_ns, planned_ns, started_ns, ended_ns, last_event_ns;
     time_t submitted_at;
     hac_text log;

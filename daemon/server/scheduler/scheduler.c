@@ -329,7 +329,7 @@ static void send_piece(hacd_job *job, hac_executor *executor, uint32_t task_inde
     dispatch->fresh = job->run.fresh >> executor->slot & 1;
     job->run.tasks[task_index].in_flight++;
     job->run.n_in_flight++;
-    job->held_since_ns = 0;
+    job->held_since_ns[executor->device] = 0;
     hac_executor_run(executor, dispatch, &message);
 }
 
@@ -353,8 +353,10 @@ static double busy_for(const hac_executor *executor)
     return executor->n_in_flight > 0 && seconds > 0 ? seconds : 0;
 }
 
-/* What is known now of the devices that share a range. Returns the number of devices. */
-static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, hac_range_sharer *ret)
+/* What is known now of the devices that share a range, of which one is going to take a piece by its executor
+ * `taken`. Returns the number of devices. */
+static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, uint32_t plan_device, hac_executor *taken,
+                                hac_range_sharer *ret)
 {
     const hac_plan_task *task = &job->plan->tasks[task_index];
     unsigned n = 0;
@@ -371,8 +373,12 @@ static unsigned look_at_sharers(hacd_job *job, uint32_t task_index, hac_range_sh
         ret[d].measured = state->busy[d] > MEASURED_SECONDS && (state->cold >> d & 1) == 0;
         ret[d].guessed = (task->guessed >> d & 1) != 0;
         ret[d].explored = !ret[d].measured && (task->explored >> d & 1) != 0;
-        hac_status status =
-            hac_side_executor_choose(job, hacd_job_device(job, d), task->predicted_seconds, &executor, &err);
+        hac_status status = HAC_OK;
+        if (d == plan_device)
+            executor = taken;
+        else
+            status =
+                hac_executor_get(job->jobs->executors, hacd_job_device(job, d), job->user, &executor, &err);
         ret[d].ready = status == HAC_OK && executor->state == HAC_EXECUTOR_READY;
         ret[d].busy = ret[d].ready ? busy_for(executor) : 0;
         ret[d].busy += hac_fair_share_backlog(job->jobs->executors, hacd_job_device(job, d), job->user);
@@ -422,7 +428,7 @@ static bool hand_out_piece(hacd_job *job, uint32_t task_index, uint32_t plan_dev
     if (executor == NULL)
         return false;
     hac_range_sharer sharers[HAC_DEVICES_MAX];
-    bool together = look_at_sharers(job, task_index, sharers) > 1;
+    bool together = look_at_sharers(job, task_index, plan_device, executor, sharers) > 1;
     bool queued = queued_pieces(&(job_queue){executor, job}, task_index, &first_queued) > 0;
     if (state->n_lost > 0 && queued && together)
         return false; /* a lost piece goes to whoever is free first */

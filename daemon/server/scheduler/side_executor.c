@@ -69,9 +69,9 @@ hac_status hac_side_executor_choose(hacd_job *job, uint32_t device, double task_
     hac_status status = hac_executor_get(executors, device, job->user, ret, err);
     if (status != HAC_OK || !is_cpu || task_seconds > SHORT_SECONDS || measures(job, *ret))
         return status;
-    uint64_t now = hac_now_ns(), since = job->held_since_ns != 0 ? job->held_since_ns : now;
+    uint64_t now = hac_now_ns(), *held = &job->held_since_ns[device], since = *held != 0 ? *held : now;
     hac_hold hold = hac_side_executor_hold(*ret, job, now, since + WAIT_NS);
-    job->held_since_ns = hold != HAC_HOLD_NONE ? since : 0;
+    *held = hold != HAC_HOLD_NONE ? since : 0;
     if (hold == HAC_HOLD_SHORT)
         return wait_until(job, since + WAIT_NS, ret);
     hac_executor *side = hold == HAC_HOLD_LONG ? hac_executor_get_side(executors, device, job->user) : NULL;

@@ -348,12 +348,14 @@ static void go_elsewhere(const planning *p, const hac_op_spec *op, placement *re
 {
     const hac_machine_device *cpu = &p->machine->devices[__builtin_ctz(ret->mask)];
     double here = ret->seconds, assumed = here / cpu->experience[HAC_WORK_HOST].factor;
+    double best = here / HAC_ELSEWHERE_GAIN;
     for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
         if (!(p->eligible >> d & 1) || is_cpu(p, d))
             continue;
         double measured = measured_elsewhere(p, op, d), there = measured > 0 ? measured : assumed;
-        if (there * HAC_ELSEWHERE_GAIN >= ret->seconds)
+        if (there >= best)
             continue;
+        best = there;
         *ret = (placement){.mask = UINT32_C(1) << d, .seconds = there};
         snprintf(ret->why, sizeof(ret->why), "%s: %.3g ms%s, %s %.3g ms", p->machine->devices[d].name,
                  there * 1e3, measured > 0 ? "" : " (a guess)", cpu->name, here * 1e3);
