@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query.quotes, query.aggregate and query.rows: codelets that process chunks in parallel. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,12 @@ typedef struct chunks_job {
     uint64_t first; /* chunk of the source */
     hac_top_shared top;
     hac_scout scout;
-    /* With a limit and no order, for each chunk that has ended: 1 + its rows. NULL: there is no limit. */
-    atomic_uint_fast64_t *ended;
-    uint64_t ran; /* chunks that ran before the others */
+    /* With a limit and no order: 1 + the rows of each chunk that has ended, how many have ended without one
+     * missing before them, and the rows of these. NULL: there is no limit. */
+    uint64_t *ended, n_ended, rows_ended;
+    pthread_mutex_t lock;       /* of these three */
+    atomic_uint_fast64_t limit; /* so many chunks have all rows of the result; UINT64_MAX: not known yet */
+    uint64_t ran;               /* chunks that ran before the others */
     chunks_worker *workers;
     unsigned n_workers;
 } chunks_job;
@@ -245,16 +249,24 @@ static hac_status append_run(const hac_query *query, hac_rows_writer *writer, ha
 }
 
 /* Whether the chunks before a chunk have all rows of the result. */
-static bool has_enough(const chunks_job *j, uint64_t item)
+static bool has_enough(chunks_job *j, uint64_t item)
 {
-    uint64_t sum = 0, limit = j->task.query->limit;
-    for (uint64_t i = 0; j->ended != NULL && i < item && sum < limit; i++) {
-        uint64_t ended = atomic_load_explicit(&j->ended[i], memory_order_relaxed);
-        if (ended == 0)
-            return false;
-        sum += ended - 1;
-    }
-    return j->ended != NULL && sum >= limit;
+    return item >= atomic_load_explicit(&j->limit, memory_order_relaxed);
+}
+
+/* Notes the rows of a chunk. */
+static void end_rows(chunks_job *j, uint64_t item, uint64_t rows)
+{
+    uint64_t wanted = j->task.query->limit;
+    if (j->ended == NULL)
+        return;
+    pthread_mutex_lock(&j->lock);
+    j->ended[item] = rows + 1;
+    while (j->rows_ended < wanted && j->ended[j->n_ended] > 0) /* there is one more, of no chunk */
+        j->rows_ended += j->ended[j->n_ended++] - 1;
+    if (j->rows_ended >= wanted)
+        atomic_store_explicit(&j->limit, j->n_ended, memory_order_relaxed);
+    pthread_mutex_unlock(&j->lock);
 }
 
 /* Writes the chunk's rows: all that pass the filter, or those that may be in the result. */
@@ -314,25 +326,32 @@ static hac_status rows_chunk(void *context, uint64_t index, unsigned number, hac
         return status;
     note_chunk(j, w, chunk);
     note_result(w, j->task.part_rows == 0 ? writer.rows : writer.run_rows, writer.bytes);
-    if (j->ended != NULL)
-        atomic_store_explicit(&j->ended[item], writer.rows + 1, memory_order_relaxed);
+    end_rows(j, item, writer.rows);
     return HAC_OK;
 }
 
-/* With a limit, and without a filter, the first chunk has enough rows, as a rule: it runs alone. */
-static hac_status rows_chunks(chunks_job *j, uint64_t n, hac_error *err)
+/* With a limit, and without a filter, the first chunk has enough rows, as a rule: it runs alone. What fails
+ * after the last row of the result might as well not have been read. */
+static hac_status first_rows(chunks_job *j, uint64_t n, hac_error *err)
 {
     const hac_query *query = j->task.query;
     hac_status status = HAC_OK;
-    if (hac_query_ends_early(query)) {
-        j->ended = calloc(n + 1, sizeof *j->ended);
-        if (j->ended == NULL)
-            return hac_fail_no_memory(err);
-        if (query->filter == NULL && n > 0)
-            status = rows_chunk(j, 0, 0, err);
-        j->ran = query->filter == NULL && n > 0;
-    }
-    return status == HAC_OK ? hac_pool_run(n - j->ran, rows_chunk, j, err) : status;
+    j->ended = calloc(n + 1, sizeof *j->ended);
+    if (j->ended == NULL)
+        return hac_fail_no_memory(err);
+    if (query->limit == 0)
+        return HAC_OK;
+    if (query->filter == NULL && n > 0)
+        status = rows_chunk(j, 0, 0, err);
+    j->ran = query->filter == NULL && n > 0;
+    if (status == HAC_OK)
+        status = hac_pool_run(n - j->ran, rows_chunk, j, err);
+    return has_enough(j, n) ? HAC_OK : status;
+}
+
+static hac_status rows_chunks(chunks_job *j, uint64_t n, hac_error *err)
+{
+    return hac_query_ends_early(j->task.query) ? first_rows(j, n, err) : hac_pool_run(n, rows_chunk, j, err);
 }
 
 /* ---- tasks ---- */
@@ -361,7 +380,9 @@ static hac_status run_chunks(const hac_task *task, bool aggregates, hac_task_res
                     .quotes = task->spans[1],
                     .first = task->first,
                     .n_workers = hac_pool_threads(),
-                    .top = HAC_TOP_SHARED_INIT};
+                    .top = HAC_TOP_SHARED_INIT,
+                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .limit = UINT64_MAX};
     uint64_t start = hac_now_ns();
     hac_status status = hac_query_task_read(task, 2, &j.task, err);
     if (status != HAC_OK)
