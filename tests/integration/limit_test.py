@@ -127,6 +127,28 @@ class First(SharedMachineTest):
             devices = json.loads(Path(self.m.path("receipt")).read_text())["devices"]
             self.assertEqual(sum(device["tasks"] for device in devices), 1, (file, devices))
 
+    def test_malformed(self):
+        """A record that cannot be read fails the query if a row that is wanted may follow it, and only then. (Its chunk, of
+        some 30 such rows, fails as a whole.)"""
+        bad = ROWS // 4
+        for file in ("all.jsonl", "all.csv", "parts/07.csv"):
+            path = Path(self.folder.name, file)
+            text = path.read_text()
+            self.addCleanup(path.write_text, text)
+            at = text.index(f'{{"k": {bad},' if file.endswith("jsonl") else f"\n{bad},") + 1
+            self.write(file, text[:at] + 'x"x,' + text[at:])
+        before = [row for row in self.rows[:bad] if row[1] == 17]
+        for file in ("all.jsonl", "all.csv", "parts"):
+            failures = set()
+            for i in range(6):
+                for limit in (3, 60, len(before) // 2, len(before) - 60):
+                    rows, _ = self.ask(file, "where v = 17", limit)
+                    self.assertEqual(rows, before[:limit], (file, limit))
+                result = self.m.run("query", f"select * from '{self.folder.name}/{file}' where v = 17 limit {len(before) + 1}", "-o", "out.jsonl")
+                self.assertNotEqual(result.code, 0)
+                failures.add(result.err)
+            self.assertEqual(len(failures), 1, failures)
+
     def test_more_than_there_are(self):
         for file in self.files:
             rows, read = self.ask(file, "where k >= 599990", 100)

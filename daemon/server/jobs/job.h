@@ -120,6 +120,8 @@ typedef struct hacd_job_kind {
      * (hac_plan_buffers_attach_late), or to set run.replan. HAC_AGAIN: run the whole task once more. Other
      * failures fail the job. May be NULL. */
     hac_status (*task_ended)(hacd_job *job, uint32_t task, hac_error *err);
+    /* A piece of several items has failed. Returns whether it runs again, in smaller pieces. May be NULL. */
+    bool (*cuts_failed)(const hacd_job *job, uint32_t task, const Hac__Executor__Done *done);
     /* A piece has failed. Returns whether it counts as done nevertheless. May be NULL. */
     bool (*may_fail)(hacd_job *job, uint32_t task, const Hac__Executor__Done *done);
     /* A task has failed. Returns whether the kind can go on (run.replan). May be NULL. */

@@ -34,7 +34,7 @@ typedef struct hac_task_state {
     uint64_t done;        /* number of items that are finished */
     hacd_piece *lost;     /* pieces to run again */
     size_t n_lost;
-    uint64_t piece_max; /* items of a piece, after one took too long; 0: no limit */
+    uint64_t piece_max; /* items of a piece, after one took too long or failed; 0: no limit */
     uint32_t yields;    /* how often it gave way to other users and could not be cut further */
     bool listed;        /* in hacd_plan_run.ready */
     bool ended; /* the whole task has succeeded, or the job continues without it (hacd_job_kind.may_fail) */

@@ -172,6 +172,15 @@ static uint64_t chunks_read(const hacd_job *job)
     return chunks;
 }
 
+/* Whether all that comes before the task in the input has ended. */
+static bool ended_before(const hacd_job *job, uint32_t index)
+{
+    for (uint32_t t = 0; t < index; t++)
+        if (!job->run.tasks[t].ended)
+            return false;
+    return true;
+}
+
 /* With a limit and no order, the first piece runs alone, because it may have all rows of the result; and what
  * follows the last row of the result is not read. */
 static hacd_more wants_more(const hacd_job *job, uint32_t index)
@@ -183,15 +192,44 @@ static hacd_more wants_more(const hacd_job *job, uint32_t index)
         return HACD_MORE_NOW;
     bool enough = state->totals.partial_groups >= state->spec.last_row;
     if (job->run.n_in_flight > 0)
-        return enough || chunks_read(job) == 0 ? HACD_MORE_LATER : HACD_MORE_NOW;
-    return enough && is_at_front(job) ? HACD_MORE_NEVER : HACD_MORE_NOW;
+        return enough || state->in_turn || chunks_read(job) == 0 ? HACD_MORE_LATER : HACD_MORE_NOW;
+    if (enough && (state->in_turn || is_at_front(job)))
+        return HACD_MORE_NEVER;
+    return state->in_turn && !ended_before(job, index) ? HACD_MORE_LATER : HACD_MORE_NOW;
+}
+
+/* What failed may come after the last row that is wanted. It does if the rows before it are enough, and these
+ * are known only if nothing is read out of turn. */
+static bool read_in_turn(hacd_job *job)
+{
+    hacd_query *state = hac_query_of(job);
+    if (!state->spec.ends_early || state->in_turn || job->plan->query.engine != HAC_PLAN_ENGINE_ROWS)
+        return false;
+    state->in_turn = job->run.replan = true;
+    hacd_job_note(job,
+                  "some of its input cannot be read: planned anew, to read it in turn up to the last row");
+    return true;
+}
+
+static bool task_failed(hacd_job *job, uint32_t index, const Hac__Executor__Done *done)
+{
+    bool is_first = !job->run.replan && job->code == HAC_OK;
+    return (is_first && hac_query_is_of_source(&job->plan->tasks[index], done) && read_in_turn(job)) ||
+           hac_query_run_task_failed(job, index, done);
+}
+
+static bool cuts_failed(const hacd_job *job, uint32_t index, const Hac__Executor__Done *done)
+{
+    const hac_plan_task *task = &job->plan->tasks[index];
+    return hac_query_of(job)->in_turn && hac_query_is_codelet(task, "query.rows") &&
+           hac_query_is_of_source(task, done);
 }
 
 #define QUERY_KIND(kind)                                                                                     \
     {                                                                                                        \
         .flow = kind, .state_bytes = sizeof(hac_query_holder), .fill = fill, .next_plan = next_plan,         \
-        .task_done = hac_query_run_task_done, .did_all = hac_query_run_did_all, .wants_more = wants_more,    \
-        .task_ended = hac_query_run_task_ended, .task_failed = hac_query_run_task_failed,                    \
+        .task_done = hac_query_run_task_done, .cuts_failed = cuts_failed, .did_all = hac_query_run_did_all,  \
+        .wants_more = wants_more, .task_ended = hac_query_run_task_ended, .task_failed = task_failed,        \
         .receipt = receipt, .free_state = hac_query_run_end, .ended = ended, .over_limit = over_limit,       \
         .has_result = true, .sets_result_bytes = true, .user_errors = true, .in_order = true                 \
     }

@@ -726,6 +726,14 @@ static bool more_passes(hacd_job *job)
     return true;
 }
 
+bool hac_query_is_of_source(const hac_plan_task *task, const Hac__Executor__Done *done)
+{
+    /* What is invalid in a description or in a small query is what was asked. */
+    bool of_query = done->code == HAC_INVALID && (hac_query_is_codelet(task, "query.whole") ||
+                                                  hac_query_is_codelet(task, "query.describe"));
+    return !of_query && (done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID);
+}
+
 bool hac_query_run_task_failed(hacd_job *job, uint32_t index, const Hac__Executor__Done *done)
 {
     const hacd_query *state = hac_query_of(job);
@@ -747,12 +755,7 @@ bool hac_query_run_task_failed(hacd_job *job, uint32_t index, const Hac__Executo
         task->uses_descriptor || state->in_splits ? state->names[task->descriptor] : state->names[0];
     if (name == NULL && state->in_splits) /* no split came */
         name = job->name;
-    /* What is invalid in a description or in a small query is what was asked. */
-    bool of_query = done->code == HAC_INVALID && (hac_query_is_codelet(task, "query.whole") ||
-                                                  hac_query_is_codelet(task, "query.describe"));
-    bool of_source =
-        !of_query && (done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID);
-    if (!of_source || name == NULL || name[0] == '\0')
+    if (!hac_query_is_of_source(task, done) || name == NULL || name[0] == '\0')
         return false;
     hac_error err = HAC_ERROR_NONE;
     (void)hac_fail(&err, (hac_status)done->code, "%.128s: %s", name, done->message);

@@ -36,6 +36,7 @@ typedef struct hacd_query {
     uint64_t result_capacity; /* bytes of the result's span */
     uint64_t groups_before;   /* totals.partial_groups of the rounds before this one */
     bool planned;   /* the plan that answers the query has been made, not only the one that reads footers */
+    bool in_turn;   /* with a limit, after a failure: the input is read from its start on, piece by piece */
     bool in_splits; /* the input comes in splits; else all of it is there */
     uint64_t files_left_out; /* by the client: for the receipt */
 } hacd_query;
@@ -66,6 +67,8 @@ HAC_MUST_USE hac_status hac_query_run_next_plan(hacd_job *job, uint32_t device_m
 void hac_query_run_task_done(hacd_job *job, uint32_t index, const Hac__Executor__Done *done);
 bool hac_query_run_did_all(const hacd_job *job, uint32_t index, const Hac__Executor__Done *done);
 HAC_MUST_USE hac_status hac_query_run_task_ended(hacd_job *job, uint32_t index, hac_error *err);
+/* Whether the task's failure is one of the source: its data, or how it is read. */
+bool hac_query_is_of_source(const hac_plan_task *task, const Hac__Executor__Done *done);
 bool hac_query_run_task_failed(hacd_job *job, uint32_t index, const Hac__Executor__Done *done);
 /* Frees the query, and the data that is sent with its tasks. */
 void hac_query_run_end(hacd_job *job);

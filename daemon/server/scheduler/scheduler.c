@@ -789,7 +789,12 @@ static void piece_failed(hacd_job *job, hac_dispatch *dispatch, const Hac__Execu
     if (job->run.failed)
         job->code = HAC_OK; /* later failures do not count any more */
     bool is_first = job->code == HAC_OK;
-    if (job->kind->may_fail != NULL && job->kind->may_fail(job, dispatch->task, done)) {
+    if (dispatch->count > 1 && job->kind->cuts_failed != NULL &&
+        job->kind->cuts_failed(job, dispatch->task, done)) {
+        job->run.tasks[dispatch->task].piece_max = dispatch->count / 2;
+        hac_plan_run_give_back(&job->run, dispatch->task,
+                               &(hacd_piece){dispatch->first, dispatch->count, dispatch->attempt, 0});
+    } else if (job->kind->may_fail != NULL && job->kind->may_fail(job, dispatch->task, done)) {
         end_piece(job, dispatch);
     } else if (hac_job_failures_go_without(job, dispatch, done)) {
         hac_jobs_kick(jobs);
