@@ -413,14 +413,16 @@ static hac_status find_columns(const distribution *d, hac_mpi_part *ret, hac_err
     if (status != HAC_OK || d->all == 0)
         return status;
     status = share_memory(d->mpi, &f, sizeof f, err);
-    if (status != HAC_OK || f.bytes == 0)
+    if (status != HAC_OK)
         return status;
-    if (rank_of(d) != 0)
-        ret->columns = malloc(f.bytes);
-    status = share_memory(d->mpi, ret->columns, f.bytes, err);
     ret->options.input_options = f.input_options;
     ret->options.infer_schema = (int)f.infer_schema;
     ret->options.find = (int)f.find;
+    if (f.bytes == 0)
+        return HAC_OK;
+    if (rank_of(d) != 0)
+        ret->columns = malloc(f.bytes);
+    status = share_memory(d->mpi, ret->columns, f.bytes, err);
     ret->options.columns = ret->columns;
     ret->options.columns_bytes = f.bytes;
     return status;

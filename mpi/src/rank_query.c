@@ -76,6 +76,47 @@ static hac_status ask_parts(const asking *a, const hac_query_options *options, c
     return hac_mpi_agree(a->mpi, status, err);
 }
 
+/* A number for the names of an answer's columns: FNV-1a. 0 stands for no answer. */
+static uint64_t number_of_names(const hac_job *job)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    const char *name, *type;
+    for (size_t i = 0; hac_job_column(job, i, &name, &type) != 0; i++)
+        for (const char *at = name;; at++) {
+            h = (h ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
+            if (*at == '\0')
+                break;
+        }
+    return h != 0 ? h : 1;
+}
+
+/* Answers are joined by the places of their columns, which must have the same names in all of them. */
+static hac_status check_names(const asking *a, const answers *own, hac_error *err)
+{
+    unsigned n = hac_mpi_size(a->mpi);
+    uint64_t one = 0;
+    bool same = true;
+    hac_autofree uint64_t *numbers = calloc(n, sizeof *numbers);
+    hac_status status = hac_mpi_agree(a->mpi, numbers == NULL ? hac_fail_no_memory(err) : HAC_OK, err);
+    if (status != HAC_OK)
+        return status;
+    for (size_t i = 0; i < own->n; i++) {
+        uint64_t number = number_of_names(own->jobs[i]);
+        same &= one == 0 || one == number;
+        one = number;
+    }
+    numbers[hac_mpi_rank(a->mpi)] = one;
+    status = hac_mpi_share_numbers(a->mpi, numbers, err);
+    one = 0;
+    for (unsigned r = 0; r < n && status == HAC_OK; r++) {
+        same &= numbers[r] == 0 || one == 0 || one == numbers[r];
+        one = numbers[r] != 0 ? numbers[r] : one;
+    }
+    if (status == HAC_OK && !same)
+        status = hac_fail(err, HAC_FAILED, "the files' columns differ; name the wanted ones with --schema");
+    return hac_mpi_agree(a->mpi, status, err);
+}
+
 /* ---- to rank 0 ---- */
 
 static hac_status keep_answer(answers *ret, const uint8_t *bytes, uint64_t n, hac_error *err)
@@ -189,6 +230,8 @@ static hac_status ask(asking *a, const hac_query_options *part, const hac_query_
 {
     hac_cleanup(answers_clear) answers own = {.joined = part->result_format == HAC_RESULT_TSV};
     hac_status status = ask_parts(a, part, partial, &own, err);
+    if (status == HAC_OK)
+        status = check_names(a, &own, err);
     if (status == HAC_OK)
         status = hac_mpi_agree(a->mpi, gather(a, &own, err), err);
     if (status != HAC_OK)

@@ -673,6 +673,29 @@ class Query(RankTest):
             self.m.bad(1, "-q", "mapreduce", name, "--select", "*", "--order-by", "1", says=says)
             self.bad(1, 2, "-q", "mapreduce", name, "--select", "*", "--order-by", "1", says=says)
 
+    def test_columns_differ(self):
+        """Parquet files whose columns differ go by their names, as in hacctl: each rank reads only some of them."""
+        for k, names in ((1, "a,b"), (2, "b,c"), (3, "b,a")):
+            (self.m.work / f"p{k}.csv").write_text(f"{names}\n" + "".join(f"{i},{(k + 1) * i}\n" for i in range(20000)))
+            self.m.good("-q", "parquet", "convert", f"p{k}.csv", f"P{k}.parquet", "--row-group-rows", 5000)
+        total = sum(range(20000))
+        ask = ("--select", "count(a) as x, sum(a) as a, sum(b) as b, count() as n")
+        self.assertEqual(self.good(2, "-q", "mapreduce", "P1.parquet", "P2.parquet", *ask), f"x,a,b,n\n20000,{total},{3 * total},40000\n".encode())
+        for files in (("P1", "P2"), ("P2", "P1"), ("P1", "P3"), ("P3", "P2", "P1")):
+            files = [f"{name}.parquet" for name in files]
+            for query in (ask, ("--select", "*", "--order-by", "b, a", "--limit", "100"), ("--where", "a is null or b > 50000", "--select", "count() as n, max(b) as m"),
+                          ("--schema", "b:i64", "--select", "sum(b) as s, count(distinct b) as d"), ("--select", "sum(b / 2) as s"), ("--where", "b < 100", "--select", "*")):
+                self.assertEqual(sorted(self.good(2, "-q", "mapreduce", *files, *query).splitlines()),
+                                 sorted(self.m.good("-q", "mapreduce", *files, *query).splitlines()), (files, query))
+        self.bad(1, 2, "-q", "mapreduce", "p1.csv", "p3.csv", "--infer", "off", "--select", "*", says="the files' columns differ")
+
+    def test_forms_of_a_schema(self):
+        """A schema of all columns that the query names does not say how numbers are written."""
+        (self.m.work / "de.csv").write_text("x;y\n" + "".join(f"{i},5;{i}\n" for i in range(5000)))
+        query = ("-q", "mapreduce", "de.csv", "--schema", "x:f64", "--select", "sum(x) as s")
+        want = f"s\n{sum(range(5000)) + 2500}.0\n".encode()
+        self.assertEqual(self.m.good(*query), want)
+        self.assertEqual(self.good(2, *query), want)
 
     def test_sizes_differ(self):
         """A rank sees more or fewer bytes, as of a file that grows: the query fails instead of counting rows twice or not at all."""

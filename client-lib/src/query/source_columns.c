@@ -226,8 +226,10 @@ static bool has_other_header(const hac_query_call *call, size_t described, size_
         return false;
     ssize_t n = pread(call->fds[described], a, sizeof(a), 0), m = pread(call->fds[other], b, sizeof(b), 0);
     const char *end = n > 0 ? memchr(a, '\n', (size_t)n) : NULL;
-    size_t bytes = end != NULL ? (size_t)(end - a) : sizeof(a);
-    return m > 0 && (end == NULL || (size_t)m < bytes || memcmp(a, b, bytes) != 0);
+    if (end == NULL) /* a header alone, or a longer one */
+        return m > 0 && (n != m || n == COMPARED || memcmp(a, b, (size_t)n) != 0);
+    size_t bytes = (size_t)(end - a) + 1; /* with the line feed: the other header may go on */
+    return m > 0 && ((size_t)m < bytes || memcmp(a, b, bytes) != 0);
 }
 
 /* Describes the other files whose schemas are not that of `described`, some at a time, and widens the columns
@@ -503,21 +505,34 @@ static hac_status find_columns(hac_client *client, const hac_query_call *call, h
     return status;
 }
 
+/* Describes the inputs for queries of their parts, which may take all columns: of Parquet files what all of
+ * them have, as if no schema listed the wanted columns. */
+static hac_status describe_for_parts(hac_client *client, const hac_query_call *call, hac_file_columns *ret,
+                                     size_t *ret_unseen, hac_error *err)
+{
+    hac_query_options options = *call->options;
+    hac_query_call every = *call;
+    every.options = &options;
+    if (options.input_format == HAC_INPUT_PARQUET)
+        options.schema = NULL;
+    return describe_inputs(client, &every, ret, ret_unseen, err);
+}
+
 hac_status hac_query_call_find(hac_client *client, const hac_query_call *call, hac_query_options *options,
                                void **ret_columns, uint64_t *ret_bytes, hac_error *err)
 {
     hac_cleanup(hac_file_columns_clear) hac_file_columns columns = {0};
-    hac_cleanup(hac_source_columns_clear) hac_source_columns source = {0};
     hac_autofree hac_compiled_query *compiled = NULL;
+    const bool infers = hac_query_infers(options);
     size_t unseen = 0;
     *ret_columns = NULL;
     *ret_bytes = 0;
-    if (!hac_formats[options->input_format].inferred)
+    if (!hac_formats[options->input_format].inferred && options->input_format != HAC_INPUT_PARQUET)
         return HAC_OK;
-    options->infer_schema = hac_query_infers(options);
-    hac_status status = describe_inputs(client, call, &columns, &unseen, err);
+    hac_status status = describe_for_parts(client, call, &columns, &unseen, err);
     if (status == HAC_FAILED && hac_query_has_schema(options)) { /* the schema may decide */
         options->infer_schema = 0;
+        options->find = 0;
         return HAC_OK;
     }
     if (status == HAC_OK)
@@ -527,6 +542,7 @@ hac_status hac_query_call_find(hac_client *client, const hac_query_call *call, h
     if (status != HAC_OK)
         return status;
     options->input_options = compiled->input_options;
+    options->infer_schema = infers;
     options->find = 0;
     return HAC_OK;
 }
