@@ -4,6 +4,7 @@
 import json
 import random
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -250,6 +251,20 @@ class Texts(Beside):
         self.same("SELECT sum(unnest(i)) AS s, count(unnest(i)) AS c, max(id) AS m FROM 't.jsonl' WHERE unnest(i) > 0",
                   "SELECT sum(v), count(v), max(id) FROM (SELECT id, unnest(i) AS v FROM 't.jsonl') WHERE v > 0")
         self.same("WITH t AS (SELECT id, unnest(i) AS e FROM 't.jsonl') SELECT count(*) AS c FROM t", "SELECT sum(len(i)) FROM 't.jsonl'")
+
+    def test_functions_of_an_unnested_list(self):
+        """The rows that are made of one record have its list, whose text is read once: also beside rows without a result."""
+        n = 20000
+        for name, lists in (("one", [list(range(n))]), ("some", [[1, 2], None, [], [3], [3], [None, 3, 4], [5] * 3000, [7]])):
+            with open(self.m.path(f"{name}.jsonl"), "w", encoding="utf-8") as file:
+                for i, row in enumerate(lists):
+                    file.write(json.dumps({"id": i, "t": row}) + "\n")
+        begin = time.monotonic()
+        out = self.query("SELECT sum(unnest(t)) AS s, max(len(t)) AS m, max(t[2]) AS e, min(t->>'$[1]') AS j, count(*) FILTER (WHERE list_contains(t, 19999)) AS c FROM 'one.jsonl'")
+        self.assertEqual(out[1], (str(sum(range(n))), str(n), "1", "1", str(n)))
+        self.assertLess(time.monotonic() - begin, 30, "the time grows with the square of the list")
+        self.same("SELECT id, unnest(t) AS v, len(t) AS n, t[1] AS a, t[2] AS b, t[id] AS c, list_contains(t, 3) AS h, list_contains(t, id) AS k FROM 'some.jsonl'",
+                  "SELECT id, unnest(t) AS v, len(t), t[1], t[2], t[id], list_contains(t, 3), list_contains(t, id) FROM 'some.jsonl'")
 
     def write_texts(self):
         """The lists as JSON in csv, tsv and Parquet."""

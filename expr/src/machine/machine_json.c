@@ -37,6 +37,30 @@ static bool find_row(const hac_machine_c *machine, const hac_step *step, hac_mac
     return false;
 }
 
+/* The rows that unnest makes of one row of the source have the same text, which may be long. Gives the row
+ * the result of the row before it if all operands are the same. */
+static bool repeat_row(const hac_machine_c *machine, const hac_step *step, hac_machine_slot *slot, size_t row)
+{
+    const hac_op_info *info = &hac_op_table[step->op];
+    const uint16_t operands[] = {step->a, step->b, step->c};
+    const uint8_t reprs[] = {info->a, info->b, info->c};
+    if (row == 0)
+        return false;
+    for (unsigned i = 0; i < step->operands; i++) {
+        const hac_machine_slot *from = &machine->slots[operands[i]];
+        size_t size = hac_repr_size(reprs[i]);
+        const uint8_t *value = (const uint8_t *)from->values + row * size;
+        if (!hac_row_ok(from->states, row) || !hac_row_ok(from->states, row - 1) ||
+            memcmp(value, value - size, size) != 0)
+            return false;
+    }
+    uint8_t *result = (uint8_t *)slot->own_values + row * step->size;
+    memcpy(result, result - step->size, step->size);
+    if (!hac_row_ok(slot->states, row - 1))
+        set_state(slot, row, slot->states[row - 1]);
+    return true;
+}
+
 /* ---- results that are strings ---- */
 
 static bool has_space(hac_machine_c *machine, hac_machine_slot *slot, size_t row, size_t bytes)
@@ -70,7 +94,7 @@ void hac_run_json_extract(hac_machine_c *machine, const hac_step *step, size_t r
     hac_machine_slot *slot = hac_strings_start(machine, step, rows);
     hac_json_value value;
     for (size_t i = 0; i < rows; i++)
-        if (find_row(machine, step, slot, i, &value))
+        if (!repeat_row(machine, step, slot, i) && find_row(machine, step, slot, i, &value))
             put_json(machine, slot, i, &value);
 }
 
@@ -79,7 +103,7 @@ void hac_run_json_string(hac_machine_c *machine, const hac_step *step, size_t ro
     hac_machine_slot *slot = hac_strings_start(machine, step, rows);
     hac_json_value value;
     for (size_t i = 0; i < rows; i++)
-        if (find_row(machine, step, slot, i, &value))
+        if (!repeat_row(machine, step, slot, i) && find_row(machine, step, slot, i, &value))
             put_text(machine, slot, i, &value);
 }
 
@@ -89,7 +113,7 @@ void hac_run_json_element(hac_machine_c *machine, const hac_step *step, size_t r
     const int64_t *number = machine->slots[step->b].values;
     hac_json_value array, value;
     for (size_t i = 0; i < rows; i++) {
-        if (!read_row(machine, step, slot, i, &array))
+        if (repeat_row(machine, step, slot, i) || !read_row(machine, step, slot, i, &array))
             continue;
         if (hac_json_element(&array, number[i], &value))
             put_text(machine, slot, i, &value);
@@ -150,7 +174,7 @@ void hac_run_json_slice(hac_machine_c *machine, const hac_step *step, size_t row
     const int64_t *from = machine->slots[step->b].values, *to = machine->slots[step->c].values;
     hac_json_value array, name, value;
     for (size_t i = 0; i < rows; i++) {
-        if (!read_row(machine, step, slot, i, &array))
+        if (repeat_row(machine, step, slot, i) || !read_row(machine, step, slot, i, &array))
             continue;
         if (array.kind != HAC_JSON_ARRAY) {
             set_state(slot, i, HAC_ROW_NULL);
@@ -189,7 +213,7 @@ void hac_run_json_type(hac_machine_c *machine, const hac_step *step, size_t rows
     hac_machine_slot *slot = hac_strings_start(machine, step, rows);
     hac_json_value value;
     for (size_t i = 0; i < rows; i++) {
-        if (!find_row(machine, step, slot, i, &value))
+        if (repeat_row(machine, step, slot, i) || !find_row(machine, step, slot, i, &value))
             continue;
         const char *name = type_of(&value);
         size_t n = strlen(name);
@@ -205,7 +229,7 @@ void hac_run_json_keys(hac_machine_c *machine, const hac_step *step, size_t rows
     hac_machine_slot *slot = hac_strings_start(machine, step, rows);
     hac_json_value object, name, value;
     for (size_t i = 0; i < rows; i++) {
-        if (!find_row(machine, step, slot, i, &object))
+        if (repeat_row(machine, step, slot, i) || !find_row(machine, step, slot, i, &object))
             continue;
         hac_json_items items = hac_json_items_of(&object);
         list_writer w = begin_list(machine);
@@ -225,7 +249,8 @@ void hac_run_json_length(hac_machine_c *machine, const hac_step *step, size_t ro
     hac_json_value value;
     for (size_t i = 0; i < rows; i++) {
         r[i] = 0;
-        if (find_row(machine, step, slot, i, &value) && value.kind == HAC_JSON_ARRAY)
+        if (!repeat_row(machine, step, slot, i) && find_row(machine, step, slot, i, &value) &&
+            value.kind == HAC_JSON_ARRAY)
             r[i] = (int64_t)hac_json_count(&value);
     }
 }
@@ -261,7 +286,7 @@ void hac_run_json_contains(hac_machine_c *machine, const hac_step *step, size_t 
     hac_json_value array, name, value;
     for (size_t i = 0; i < rows; i++) {
         r[i] = 0;
-        if (!read_row(machine, step, slot, i, &array))
+        if (repeat_row(machine, step, slot, i) || !read_row(machine, step, slot, i, &array))
             continue;
         hac_string_view wanted = hac_string_at(&machine->slots[step->b], i);
         hac_json_items items = hac_json_items_of(&array);
@@ -278,6 +303,7 @@ void hac_run_json_valid(hac_machine_c *machine, const hac_step *step, size_t row
     hac_json_value value;
     for (size_t i = 0; i < rows; i++) {
         hac_string_view a = hac_string_at(&machine->slots[step->a], i);
-        r[i] = hac_row_ok(slot->states, i) && hac_json_read(a.at, a.bytes, &value);
+        if (!repeat_row(machine, step, slot, i))
+            r[i] = hac_row_ok(slot->states, i) && hac_json_read(a.at, a.bytes, &value);
     }
 }
