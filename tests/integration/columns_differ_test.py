@@ -80,6 +80,17 @@ class Differ(SharedMachineTest):
             (folder / f"{i:03}.csv").write_text(f"a,{'late,' if i == 77 else ''}b\n{i},{'5,' if i == 77 else ''}x\n")
         self.assertEqual(self.m.good("--quiet", "query", "SELECT sum(a) AS s, sum(late) AS l, count(b) AS n FROM 'many'"), b"s,l,n\n7140,5,120\n")
 
+    def test_header_goes_on(self):
+        """A header of which that of the first file is the begin."""
+        folder = Path(self.m.path("prefix"))
+        folder.mkdir()
+        for i in range(100):
+            (folder / f"{i:03}.csv").write_text("a,b,c\n1,2,3\n" if i == 51 else "a,b\n1,2\n")
+        out = self.m.good("--quiet", "query", "SELECT * FROM 'prefix'").decode().splitlines()
+        self.assertEqual((out[0], len(out), out.count("1,2,3"), out.count("1,2,")), ("a,b,c", 101, 1, 99))
+        (folder / "000.csv").write_text("a,b")  # no records, and no end of line
+        self.assertEqual(self.m.good("--quiet", "query", "SELECT sum(a) AS s, sum(c) AS c FROM 'prefix'"), b"s,c\n99,3\n")
+
     def test_not_by_name(self):
         """Compressed files are read in one pass: a query for all columns fails at one that the first file has not. A schema says
         what there has to be, and a file with another delimiter is not one of nulls."""

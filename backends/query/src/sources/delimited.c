@@ -207,11 +207,9 @@ static hac_status check_all_known(const hac_source *source, const hac_schema *na
 {
     for (size_t i = 0; hac_source_takes_all(source) && i < names->n_fields; i++)
         if (!has_name(source, names->fields[i].name))
-            return hac_fail(
-                err, HAC_FAILED,
-                "the header has a column '%s', which the first file has not; name the columns, or "
-                "unpack the files",
-                names->fields[i].name);
+            return hac_fail(err, HAC_FAILED,
+                            "the header has a column '%s', which the first file has not; name the columns%s",
+                            names->fields[i].name, source->place.split ? ", or unpack the files" : "");
     return HAC_OK;
 }
 
