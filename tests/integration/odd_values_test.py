@@ -3,6 +3,7 @@
 """Odd values through every way in: each input gives the values that are written beside it, by hand, or is refused."""
 import gzip
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -167,6 +168,52 @@ class OddValues(SharedMachineTest):
 
     def test_jsonl(self):
         self.check("jsonl", JSONL)
+
+    def late_line(self, first, last):
+        """What hacctl says of a record behind those that decide, and with the schema that it proposes."""
+        Path(self.m.path("late.jsonl")).write_text(f"{first}\n" * LATE + f"{last}\n")
+        star = ("-q", "query", "late.jsonl", "--select", "*", "--output-format", "json", "--offset", str(LATE))
+        said = self.m.run(*star)
+        schema = re.search(r"with --schema '(.*)'", said.err)
+        return said, self.m.run(*star, "--schema", schema[1]) if schema else None
+
+    def test_late_names(self):
+        """A name of none of the first records is an error, and the schema that it proposes reads the value."""
+        for text, kind, value in (("1", "i64", "1"), ("1E5", "f64", "100000.0"), ("1.5", "f64", "1.5"), ("-7", "i64", "-7"), ("18446744073709551615", "f64", "1.8446744073709552e19"),
+                                  ("-Infinity", "f64", None), ("NaN", "f64", None), ("true", "bool", True), ('"x"', "string", "x"), ("[1]", "string", "[1]"),
+                                  ("9223372036854775807", "i64", "9223372036854775807")):
+            said, read = self.late_line('{"a":1}', f'{{"a":2,"b":{text}}}')
+            self.assertEqual(said.code, 1, said)
+            self.assertIn(f"--schema '\"b\":{kind}'", said.err)
+            self.assertEqual((read.code, read.err), (0, ""), (text, read))
+            if value is not None:
+                found = json.loads(read.out, parse_float=str, parse_int=str)["b"]
+                self.assertTrue(found == value or (kind == "f64" and float(found) == float(value)), (text, read))
+
+    def test_late_names_of_no_column(self):
+        for name in ("", "x" * 128, "b\\u0000c", "b\\u0000"):
+            said, _ = self.late_line('{"a":1}', f'{{"a":2,"{name}":5}}')
+            self.assertEqual(said.code, 1, (name, said))
+            self.assertIn(f"line {LATE + 1}: byte", said.err)
+            self.assertIn("a name that cannot be a column's", said.err)
+        said, _ = self.late_line('{"a":1,"o":{"p":{"q":1}}}', '{"a":2,"o":{"":5}}')
+        self.assertIn("a name that cannot be a column's", said.err)
+
+    def test_late_kinds(self):
+        """An object that later is none, and values that tell as little as a missing one."""
+        for value in ("[]", '""', "5", "false", '[{"p":1}]'):
+            for first, last, name in (('{"a":1,"o":{"p":1}}', f'{{"a":2,"o":{value}}}', "o"), ('{"a":1,"o":{"p":{"q":1}}}', f'{{"a":2,"o":{{"p":{value}}}}}', "o.p")):
+                said, read = self.late_line(first, last)
+                self.assertEqual(said.code, 1, (last, said))
+                self.assertIn(f"'{name}' is no object here, and is one in the first records", said.err)
+                self.assertEqual((read.code, read.err), (0, ""), (last, read))
+                self.assertEqual(str(json.loads(read.out, parse_int=str)[name]).lower(), json.loads(value) if value == '""' else value, (last, read))
+        for value in ("null", "{}", '{"c":null}', '{ "c" : { "d" : null , "" : {} } , "e\\u0000\\"" : null }', '{"c":{"d":{"e":{}}}}'):
+            said, _ = self.late_line('{"a":1}', f'{{"a":2,"b":{value} , "c" : {value}}}')
+            self.assertEqual((said.code, said.err, said.out), (0, "", b'{"a":2}\n'), (value, said))
+        for value in ('{"c":1}', '{"c":null,"d":0}', '{"c":{"d":[]}}', '{"c":{"d":null},"e":""}', '{"d":{},"c":nul}', '{"d":null'):
+            said, _ = self.late_line('{"a":1}', f'{{"a":2,"b":{value}}}')
+            self.assertEqual(said.code, 1, (value, said))
 
 
 class Zeros(SharedMachineTest):

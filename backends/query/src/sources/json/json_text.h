@@ -16,6 +16,10 @@ typedef struct hac_json_text {
     const char *problem; /* what is wrong with the line; set once */
 } hac_json_text;
 
+/* The problem of a name that a query of all columns cannot take. */
+#define HAC_JSON_NO_COLUMN_NAME                                                                              \
+    "a name that cannot be a column's: those have 1 to 127 bytes, and none is zero"
+
 /* Each of these reads or skips one thing from `at` on. False: a problem. */
 bool hac_json_skip_string(hac_json_text *j);
 /* Skips a value of any kind. */

@@ -130,37 +130,66 @@ static bool read_name(hac_json_text *j, json_name *ret)
     return true;
 }
 
-/* Whether the value tells no more than a missing one. */
+/* Skips the name and the colon of a member, without a change of the line. */
+static bool skip_name(hac_json_text *j)
+{
+    hac_json_skip_blanks(j);
+    return j->at < j->end && *j->at == '"' && hac_json_skip_string(j) && hac_json_take(j, ':');
+}
+
+/* Whether the value tells no more than a missing one: null, and an object of such values. */
 static bool is_nothing(const hac_json_text *j)
 {
     hac_json_text ahead = *j;
-    return (j->at < j->end && *j->at == 'n') || (hac_json_take(&ahead, '{') && hac_json_take(&ahead, '}'));
+    size_t depth = 0;
+    do {
+        hac_json_skip_blanks(&ahead);
+        bool object = hac_json_take(&ahead, '{');
+        depth += object;
+        if (object && !hac_json_take(&ahead, '}')) {
+            if (!skip_name(&ahead))
+                return false;
+            continue;
+        }
+        depth -= object;
+        if (!object && (ahead.at == ahead.end || *ahead.at != 'n' || !hac_json_skip_word(&ahead)))
+            return false;
+        while (depth > 0 && hac_json_take(&ahead, '}'))
+            depth--;
+        if (depth > 0 && (!hac_json_take(&ahead, ',') || !skip_name(&ahead)))
+            return false;
+    } while (depth > 0);
+    return true;
 }
 
 /* The type that --schema would need for the value. */
 static const char *type_of_value(const hac_json_text *j)
 {
     hac_json_text ahead = *j;
-    if (j->at == j->end || (*j->at != '-' && !hac_json_is_digit(j)))
-        return j->at < j->end && (*j->at == 't' || *j->at == 'f') ? "bool" : "string";
-    (void)hac_json_skip_scalar(&ahead);
-    bool whole = memchr(j->at, '.', (size_t)(ahead.at - j->at)) == NULL &&
-                 memchr(j->at, 'e', (size_t)(ahead.at - j->at)) == NULL;
-    return whole ? "i64" : "f64";
+    int64_t whole;
+    double number;
+    if (j->at == j->end || strchr("\"[{", *j->at) != NULL || !hac_json_skip_scalar(&ahead))
+        return "string";
+    const char *text = (const char *)j->at;
+    size_t bytes = (size_t)(ahead.at - j->at);
+    if (*text == 't' || *text == 'f')
+        return "bool";
+    bool digits = memchr(text, '.', bytes) == NULL && memchr(text, 'e', bytes) == NULL &&
+                  memchr(text, 'E', bytes) == NULL;
+    if (digits && hac_parse_i64(text, bytes, &whole) == HAC_TEXT_OK)
+        return "i64";
+    return hac_parse_f64(text, bytes, &number) == HAC_TEXT_OK ? "f64" : "string";
 }
 
-/* The name of a member below the path. Returns false if no column can have that name, or if it is that of a
- * column in paths. */
-static bool full_name(const hac_source *source, const json_path *path, const json_name *name,
-                      char ret[HAC_FIELD_NAME_MAX])
+/* Whether columns are members of an object of that name. */
+static bool is_object_name(const hac_source *source, const char *name, size_t bytes)
 {
-    size_t above = path->depth > 0 ? path->bytes[path->depth - 1] : 0, n = above + name->bytes;
-    if (n >= HAC_FIELD_NAME_MAX || n == 0)
-        return false;
-    memcpy(ret, path->names, above);
-    memcpy(ret + above, name->text, name->bytes);
-    ret[n] = '\0';
-    return hac_schema_find(&source->query->columns, ret, n) < 0;
+    for (size_t i = 0; i < source->n_columns; i++) {
+        const hac_source_column *c = &source->columns[i];
+        if (c->name_bytes > bytes && c->name[bytes] == '.' && memcmp(c->name, name, bytes) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Skips a value that no column takes. It is an error where the query has to take all of them. */
@@ -168,10 +197,25 @@ static bool skip_unknown(hac_source *source, hac_json_text *j, const json_path *
                          const char *type)
 {
     json_source *s = source->state;
+    size_t above = path->depth > 0 ? path->bytes[path->depth - 1] : 0, n = above + name->bytes;
     char full[HAC_FIELD_NAME_MAX];
-    if (!s->all_names || path->kept || is_nothing(j) || !full_name(source, path, name, full))
+    if (!s->all_names || path->kept || is_nothing(j))
         return hac_json_skip_value(j);
-    hac_source_unknown_name(full, type, s->odd_name);
+    if (name->bytes == 0 || n >= sizeof full || memchr(name->text, '\0', name->bytes) != NULL)
+        return hac_json_problem(j, HAC_JSON_NO_COLUMN_NAME);
+    memcpy(full, path->names, above);
+    memcpy(full + above, name->text, name->bytes);
+    full[n] = '\0';
+    if (hac_schema_find(&source->query->columns, full, n) >= 0) /* a column in paths */
+        return hac_json_skip_value(j);
+    if (is_object_name(source, full, n))
+        snprintf(
+            s->odd_name, sizeof s->odd_name,
+            "'%s' is no object here, and is one in the first records; with --schema '\"%s\":string' it is "
+            "a text",
+            full, full);
+    else
+        hac_source_unknown_name(full, type, s->odd_name);
     return hac_json_problem(j, s->odd_name);
 }
 

@@ -20,7 +20,7 @@ static bool join_path(hac_json_text *j, const column_path *path, const uint8_t *
                       column_path *ret)
 {
     if (bytes == 0 || path->bytes + bytes >= HAC_FIELD_NAME_MAX || memchr(name, 0, bytes) != NULL)
-        return hac_json_problem(j, "a name that cannot be a column's: those have 1 to 127 bytes");
+        return hac_json_problem(j, HAC_JSON_NO_COLUMN_NAME);
     memcpy(ret->name, path->name, path->bytes);
     memcpy(ret->name + path->bytes, name, bytes);
     ret->bytes = path->bytes + bytes;
