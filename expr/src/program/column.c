@@ -14,8 +14,8 @@ const char *hac_row_state_text(unsigned state)
                                         "and * exclude (COLUMN) leaves the column out; of text, "
                                         "cast(substr(t, 1, 26) as timestamp) cuts them",
                                         "the text is not of the format; try_strptime gives null instead",
-                                        "the text is not JSON; if(json_valid(a), ..., null) gives null "
-                                        "instead, and substr(a, n, 1) is a character of text"};
+                                        ("the text is not JSON; if(json_valid(a), ..., null) gives null "
+                                         "instead, and substr(a, n, 1) is a character of text")};
     return state < sizeof texts / sizeof *texts ? texts[state] : "unknown error";
 }
 
