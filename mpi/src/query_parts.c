@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/byte_order_mark.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/input_options.h"
@@ -467,11 +468,16 @@ hac_status hac_mpi_head(const hac_mpi_input *input, hac_mpi_piece *ret, hac_erro
 {
     const distribution d = {.input = input};
     uint64_t end = 0;
+    size_t f = 0;
+    bool text = hac_formats[input->options->input_format].text;
+    while (text && f < input->n_files &&
+           (input->bytes[f] == 0 || hac_is_mark_alone(input->fds[f], input->bytes[f])))
+        f++;
     *ret = (hac_mpi_piece){.files = 1, .whole = true};
-    if (!hac_formats[input->options->input_format].text || input->bytes[0] == 0)
+    if (!text || f == input->n_files)
         return HAC_OK;
-    hac_status status = next_line(&d, 0, 0, false, &end, err);
-    *ret = (hac_mpi_piece){.files = 1, .count = end};
+    hac_status status = next_line(&d, f, 0, false, &end, err);
+    *ret = (hac_mpi_piece){.file = f, .files = 1, .count = end};
     return status;
 }
 

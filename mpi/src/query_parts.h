@@ -45,7 +45,8 @@ void hac_mpi_part_clear(hac_mpi_part *part);
 HAC_MUST_USE hac_status hac_mpi_divide(hac_mpi *mpi, hac_client *client, const hac_mpi_input *input,
                                        hac_mpi_part *ret, hac_error *err);
 
-/* A piece with all columns and few rows: the first line of a text file, or else the first file. */
+/* A piece with all columns and few rows: the first line of the first text file that is not
+ * empty, or else the first file. */
 HAC_MUST_USE hac_status hac_mpi_head(const hac_mpi_input *input, hac_mpi_piece *ret, hac_error *err);
 
 /* Runs the query of `options` over a piece. *ret has ended. */

@@ -588,6 +588,10 @@ class Query(RankTest):
         (work / "mark.csv").write_bytes("\ufeff".encode())  # as empty as a file without bytes
         for files in (("mark.csv", "q.csv"), ("q.csv", "mark.csv", "q.csv")):
             self.agree("mapreduce", *files, "--select", "count(), max(price)", ranks=(2, 3))
+        (work / "empty.csv").write_text("")
+        for empty in ("empty.csv", "mark.csv"):  # an empty file has no header
+            for query in (("--select", "*"), ("--select", "sum(d) as s"), ("--select", "count(), max(price)")):
+                self.agree("mapreduce", empty, "q.csv", empty, *query)
         self.agree("mapreduce", "few.txt", "empty.txt", "few.txt", "few.txt", "empty.txt", "empty.txt", "few.txt", "bare.tsv", "--parse",
                    "lines", "--select", "count()", ranks=(2, 3, 7))
         for name in ("head", "q"):
