@@ -323,6 +323,8 @@ class Texts(Beside):
         Path(self.m.path("late.jsonl")).write_text('{"a":[1]}\n' * 66000 + '{"a":["x"]}\n', encoding="utf-8")
         self.m.bad(1, "query", "SELECT sum(unnest(a)) AS s FROM 'late.jsonl'", says="line 66001, column a: element 'x' is not a whole number (i64)")
         self.assertEqual(self.m.good("--quiet", "query", "SELECT count(unnest(a)) AS s FROM 'late.jsonl'", "--schema", "a:string"), b"s\n66001\n")
+        Path(self.m.path("code.jsonl")).write_text('{"a":[1]}\n' * 66000 + '{"a":["007"]}\n', encoding="utf-8")
+        self.m.bad(1, "query", "SELECT sum(unnest(a)) AS s FROM 'code.jsonl'", says="line 66001, column a: element '007' is written as a code")
 
 
 if __name__ == "__main__":

@@ -152,6 +152,9 @@ hac_status hac_source_convert(hac_source *source, hac_error *err);
 /* Removes the dropped rows from the batch and counts them. */
 void hac_source_drop(hac_source *source);
 
+/* Whether the value of a column of numbers is written as codes are: 007 or +49. Among the first values it
+ * would have made the column one of text. */
+bool hac_source_is_code(const hac_source_column *column, const char *text, size_t bytes);
 /* Parses text as the value of row `row` of a column that is not a string. hac_source_text_problem describes
  * why a text is not a value. */
 hac_text_status hac_source_parse(const hac_source_column *column, const char *text, size_t bytes, size_t row);

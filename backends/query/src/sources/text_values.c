@@ -236,9 +236,7 @@ static size_t convert_rows(const hac_source_column *column, const char *bytes, s
     return r;
 }
 
-/* Whether the value of a column of numbers is written as codes are: 007 or +49. Among the first values it
- * would have made the column one of text. */
-static bool is_code(const hac_source_column *column, const char *text, size_t bytes)
+bool hac_source_is_code(const hac_source_column *column, const char *text, size_t bytes)
 {
     if (!column->inferred || bytes < 2 || text[0] > '0' ||
         !hac_kind_is_number((hac_kind)column->type.kind)) /* most values begin with 1 … 9 */
@@ -302,7 +300,7 @@ const char *hac_source_text_problem(const hac_source_column *column, const char 
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' has more digits behind the point than %s", field, type);
     else if (status == HAC_TEXT_ZONE)
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' has a zone, and %s has none", field, type);
-    else if (is_code(column, text, bytes))
+    else if (hac_source_is_code(column, text, bytes))
         snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' is written as a code, and not as %s (%s)", field,
                  kind_text((hac_kind)column->type.kind), type);
     else
@@ -326,7 +324,7 @@ static const char *wider_type(const hac_source_column *column, const char *text,
         hac_parse_timestamp(text, bytes, &microseconds) == HAC_TEXT_OK)
         return "timestamptz";
     bool number = (column->type.kind == HAC_KIND_I64 || column->type.kind == HAC_KIND_DECIMAL) &&
-                  !is_code(column, text, bytes);
+                  !hac_source_is_code(column, text, bytes);
     return number && hac_parse_f64(text, bytes, &value) == HAC_TEXT_OK ? "f64" : "string";
 }
 
@@ -392,7 +390,8 @@ static hac_status fail_value(hac_source *source, const hac_source_column *column
     hac_source_where(source, row, where);
     const char *text = (const char *)column->bytes + ref.offset;
     hac_source_text_problem(column, text, ref.length, status, problem);
-    bool found = !is_code(column, text, ref.length) && find_form(source, column, text, ref.length, form);
+    bool found =
+        !hac_source_is_code(column, text, ref.length) && find_form(source, column, text, ref.length, form);
     if (!column->inferred)
         return hac_fail(err, HAC_FAILED, "%s, column %s: %s%s%s%s", where, column->name, problem,
                         found ? "; " : "", found ? form : "", found ? " reads it" : "");
@@ -409,7 +408,7 @@ static size_t find_code(const hac_source_column *column, size_t r, size_t rows)
     if (!column->inferred || !hac_kind_is_number((hac_kind)column->type.kind))
         return rows;
     while (r < rows && (column->states[r] != HAC_ROW_OK ||
-                        !is_code(column, bytes + column->refs[r].offset, column->refs[r].length)))
+                        !hac_source_is_code(column, bytes + column->refs[r].offset, column->refs[r].length)))
         r++;
     return r;
 }

@@ -193,7 +193,9 @@ static hac_status put_element(hac_unnest *u, hac_source *source, const hac_json_
         u->used += bytes;
         return HAC_OK;
     }
-    hac_text_status status = hac_source_parse(c, (const char *)at, bytes, row);
+    hac_text_status status = hac_source_is_code(c, (const char *)at, bytes)
+                                 ? HAC_TEXT_MALFORMED
+                                 : hac_source_parse(c, (const char *)at, bytes, row);
     if (status == HAC_TEXT_OK)
         return HAC_OK;
     hac_source_text_problem(c, (const char *)at, bytes, status, problem);
