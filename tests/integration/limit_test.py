@@ -83,7 +83,7 @@ class First(SharedMachineTest):
                     with self.subTest(file=file, where=where, limit=limit, offset=offset):
                         rows, read = self.ask(file, where, limit, offset)
                         self.assertEqual(rows, [row for row in self.rows if wanted(row[1])][offset:offset + limit])
-                        if where.endswith("500") and limit < 1000:
+                        if where.endswith("500") and limit < 1000 or where.endswith("17") and limit == 20:
                             self.assertLess(read["rows_read"], ROWS / 4)
 
     def test_last_rows(self):

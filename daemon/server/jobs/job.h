@@ -113,6 +113,8 @@ typedef struct hacd_job_kind {
     void (*task_done)(hacd_job *job, uint32_t task, const Hac__Executor__Done *done);
     /* Called before a piece of a range is handed out. NULL: HACD_MORE_NOW. */
     hacd_more (*wants_more)(const hacd_job *job, uint32_t task);
+    /* At most how many items the next piece of a range has; 0: any number. NULL: the same. */
+    uint64_t (*piece_max)(const hacd_job *job, uint32_t task);
     /* Whether a piece that succeeded did all the work that its units claim. If not, the models do not learn
      * from it. NULL: it did. */
     bool (*did_all)(const hacd_job *job, uint32_t task, const Hac__Executor__Done *done);

@@ -198,6 +198,16 @@ static hacd_more wants_more(const hacd_job *job, uint32_t index)
     return state->in_turn && !ended_before(job, index) ? HACD_MORE_LATER : HACD_MORE_NOW;
 }
 
+/* With a limit, pieces begin small, as the first ones may have all rows, and grow with what has been read. */
+static uint64_t piece_max(const hacd_job *job, uint32_t index)
+{
+    const hac_plan_task *task = &job->plan->tasks[index];
+    if (!hac_query_of(job)->spec.ends_early || !hac_query_is_codelet(task, "query.rows"))
+        return 0;
+    uint64_t next = 2 * chunks_read(job);
+    return next > task->grain ? next : task->grain;
+}
+
 /* What failed may come after the last row that is wanted. It does if the rows before it are enough, and these
  * are known only if nothing is read out of turn. */
 static bool read_in_turn(hacd_job *job)
@@ -229,9 +239,10 @@ static bool cuts_failed(const hacd_job *job, uint32_t index, const Hac__Executor
     {                                                                                                        \
         .flow = kind, .state_bytes = sizeof(hac_query_holder), .fill = fill, .next_plan = next_plan,         \
         .task_done = hac_query_run_task_done, .cuts_failed = cuts_failed, .did_all = hac_query_run_did_all,  \
-        .wants_more = wants_more, .task_ended = hac_query_run_task_ended, .task_failed = task_failed,        \
-        .receipt = receipt, .free_state = hac_query_run_end, .ended = ended, .over_limit = over_limit,       \
-        .has_result = true, .sets_result_bytes = true, .user_errors = true, .in_order = true                 \
+        .wants_more = wants_more, .piece_max = piece_max, .task_ended = hac_query_run_task_ended,            \
+        .task_failed = task_failed, .receipt = receipt, .free_state = hac_query_run_end, .ended = ended,     \
+        .over_limit = over_limit, .has_result = true, .sets_result_bytes = true, .user_errors = true,        \
+        .in_order = true                                                                                     \
     }
 
 static const hacd_job_kind query_kind = QUERY_KIND(HAC_FLOW_MAPREDUCE),

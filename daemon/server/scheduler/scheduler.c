@@ -399,7 +399,9 @@ static hacd_piece take_piece(hacd_job *job, uint32_t task_index, uint32_t plan_d
         piece.count = hac_range_share_next(sharers, job->plan->n_devices, plan_device, queued,
                                            task->count - state->claimed, task->grain > 0 ? task->grain : 1);
     }
+    uint64_t wanted = job->kind->piece_max != NULL ? job->kind->piece_max(job, task_index) : 0;
     uint64_t max = state->piece_max > 0 && state->piece_max < piece.count ? state->piece_max : piece.count;
+    max = wanted > 0 && wanted < max ? wanted : max;
     if (lost && max < piece.count)
         hac_plan_run_give_back(&job->run, task_index,
                                &(hacd_piece){piece.first + max, piece.count - max, piece.attempt, 0});

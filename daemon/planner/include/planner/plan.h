@@ -128,7 +128,8 @@ typedef struct hac_plan_task {
     /* Tasks that must end before this one starts: plan->edges[first_edge … first_edge + n_edges). */
     uint32_t first_edge, n_edges;
 
-    double units; /* work in the codelet's unit (plan/price.h), for the performance models */
+    double units;  /* work in the codelet's unit (plan/price.h), for the performance models */
+    double wanted; /* of a range: the part that will be done, as is guessed; 0: all */
     const char
         *model; /* name of the performance model, in plan->strings or static; NULL: the codelet's name */
     const char *kernels_model; /* the model for devices that run `kernels`; NULL: `model` */

@@ -193,7 +193,8 @@ static double run_range(run *r, hac_plan_task *task, double ready)
         double share = together ? fmax(r->plan->devices[d].share, 1.0 / (double)grains) : 1;
         share = fmin(fmax(share, 1e-3), 1);
         double seconds = explored ? explore(r, task, d, share) : price_range(r, task, d, share, together);
-        whole[d] = task->whole_seconds[d] = fmax(seconds / share, 1e-9);
+        task->whole_seconds[d] = fmax(seconds / share, 1e-9);
+        whole[d] = task->whole_seconds[d] * (task->wanted > 0 ? task->wanted : 1);
         first = fmin(first, start[d]);
     }
     uint32_t mask = task->device_mask & ~task->explored; /* nothing relies on the others */

@@ -451,14 +451,16 @@ static hac_status add_source_task(hac_query_building *b, const char *codelet, si
     task->range = true;
     task->count = task->count > 0 ? task->count : chunks;
     task->grain = b->sizes->grain < task->count ? b->sizes->grain : task->count;
+    if (task->first % task->grain != 0) /* after the chunk that is read ahead */
+        task->grain = 1;
     task->device = -1;
     task->repeatable = true;
     task->uses_descriptor = spec->place == HAC_QUERY_IN_FILES;
     task->descriptor = (uint8_t)source;
     task->units = (double)hac_query_work(spec) * (double)spec->sources[source] / (double)(all > 0 ? all : 1) *
                   ((double)task->count / (double)chunks);
-    if (spec->ends_early) /* the first chunk has all rows, as a rule */
-        task->units /= (double)b->sizes->chunks;
+    if (spec->ends_early && task->count > 1) /* one chunk has all rows, as a rule */
+        task->wanted = 1 / (double)b->sizes->chunks;
     task->item_count = task->count;
     hac_building_params(b, pass, task);
     HAC_EDIT_PARAMS(hac_query_params, task)->source_bytes = spec->sources[source];
@@ -610,6 +612,8 @@ hac_status hac_building_finish(hac_query_building *b, const uint32_t *deps, size
 uint64_t hac_building_guess_result(const hac_query_spec *spec, const hac_query_sizes *sizes)
 {
     uint64_t rows = aggregates(spec) ? sizes->groups : rows_of(spec, units(spec)), bytes;
+    if (spec->ends_early && spec->last_row < rows)
+        rows = spec->last_row;
     if (__builtin_mul_overflow(rows, spec->output_bytes + 1, &bytes) || bytes > INT64_MAX / 64)
         bytes = INT64_MAX / 64;
     return align(bytes + 4 * KIB, 64);

@@ -152,8 +152,9 @@ bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, ui
     const uint64_t *reading = reading_of(name, values, n_values);
     if ((spec->flags & HAC_COMPILED_STATISTICS) != 0 && reading != NULL && !as_answered(spec, reading))
         return false;
-    if (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0)
-        return !spec->ends_early;
+    if (spec->ends_early && (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0 ||
+                             strcmp(name, "query.gather") == 0))
+        return false; /* the limit is an upper bound of the rows */
     if (strcmp(name, "query.merge") == 0)
         return second <= HAC_PARAMS(hac_query_params, task)->group_region;
     if (strcmp(name, "query.order") == 0)

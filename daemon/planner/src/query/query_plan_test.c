@@ -850,8 +850,8 @@ static void test_did_all(void **state)
         {"query.whole", false, 0, 0, 5, true},       {"query.whole", true, 0, 0, 5, false},
         {"query.aggregate", true, 0, 0, 5, true},    {"hash.aggregate", true, 0, 0, 5, true},
         {"query.merge", true, 1024, 0, 1024, true},  {"query.merge", false, 1024, 0, 1025, false},
-        {"query.finish", true, 0, 1024, 1024, true}, {"query.finish", false, 0, 1024, 1025, false},
-        {"query.gather", false, 0, 0, 1025, true},   {"query.gather", false, 0, 1024, 1025, false},
+        {"query.finish", true, 0, 1024, 1024, true}, {"query.finish", false, 0, 0, 1025, true},
+        {"query.gather", true, 0, 1024, 5, false},   {"query.gather", false, 0, 1024, 1025, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         hac_query_spec spec = {.ends_early = cases[i].ends_early};

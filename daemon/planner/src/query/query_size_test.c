@@ -109,13 +109,53 @@ static void test_first_rows(void **state)
     assert_true(first.region >= whole.region);
 }
 
+static hac_plan *plan_for(const hac_query_spec *spec)
+{
+    hac_machine machine = test_pair_beside_gpu();
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_plan_query(&machine, spec, &plan, &err), HAC_OK);
+    assert_int_equal(hac_plan_check(plan, &err), HAC_OK);
+    return plan;
+}
+
+/* With a limit and no order a chunk has all rows, as a rule: so much is predicted. A device's pace is that of
+ * any query. */
+static void test_first_rows_plan(void **state)
+{
+    (void)state;
+    hac_query_spec spec = {.sources[0] = 1000 * MIB,
+                           .bytes = 1000 * MIB,
+                           .n_sources = 1,
+                           .format = "csv",
+                           .flags = HAC_COMPILED_NEEDS_QUOTES,
+                           .output_bytes = 20,
+                           .compiled_bytes = 500,
+                           .seed = 7};
+    hac_plan *whole = plan_for(&spec);
+    spec.ends_early = true;
+    spec.last_row = 1;
+    hac_plan *first = plan_for(&spec);
+    const hac_plan_task *gather = &first->tasks[first->n_tasks - 1], *rows = gather - 1;
+    const hac_plan_task *all_rows = &whole->tasks[whole->n_tasks - 2];
+    assert_true(first->predicted_seconds < whole->predicted_seconds / 8);
+    assert_true(gather->units < 8 * (double)KIB);
+    assert_int_equal(first->tasks[0].count, 1);
+    double work = first->tasks[0].units * (double)first->query.chunks;
+    assert_true(work > 900.0 * (double)MIB && work < 1100.0 * (double)MIB);
+    double pace = rows->whole_seconds[0] / (double)rows->count;
+    double usual = all_rows->whole_seconds[0] / (double)all_rows->count;
+    assert_true(pace > usual / 2 && pace < usual * 2);
+    hac_plan_free(first);
+    hac_plan_free(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_wide_groups),
-        cmocka_unit_test(test_first_rows),
+        cmocka_unit_test(test_tables),          cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_wide_groups),     cmocka_unit_test(test_first_rows),
+        cmocka_unit_test(test_first_rows_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
