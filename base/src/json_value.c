@@ -351,7 +351,7 @@ static bool put_string(json_writer *w, json_reader *r)
     while (good && r->at < r->end && *r->at != '"') {
         uint8_t byte = *r->at++;
         int32_t code = byte == '\\' ? read_escape(r) : byte;
-        good = code < 0 || (byte != '\\' && byte >= 0x80) ? put(w, &byte, 1) : put_character(w, code);
+        good = code < 0 || byte >= 0x80 ? put(w, &byte, 1) : put_character(w, code);
     }
     r->at += r->at < r->end;
     return good && put(w, "\"", 1);

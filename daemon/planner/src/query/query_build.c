@@ -451,7 +451,7 @@ static hac_status add_source_task(hac_query_building *b, const char *codelet, si
     task->range = true;
     task->count = task->count > 0 ? task->count : chunks;
     task->grain = b->sizes->grain < task->count ? b->sizes->grain : task->count;
-    if (task->first % task->grain != 0) /* after the chunk that is read ahead */
+    if (task->grain > 1 && task->first % task->grain != 0) /* after the chunk that is read ahead */
         task->grain = 1;
     task->device = -1;
     task->repeatable = true;
