@@ -175,21 +175,30 @@ static hac_status fill_files(file_inputs *files, const int *fds, const char *con
     return HAC_OK;
 }
 
-hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names, size_t n_files,
-                           const hac_query_options *options, hac_job **ret_job, hac_error *err)
+/* Reads the options and the files of a call. `call` uses *ret_known and *ret_files. */
+static hac_status read_files(const int *fds, const char *const *names, size_t n_files,
+                             const hac_query_options *options, hac_query_options *ret_known,
+                             file_inputs **ret_files, hac_query_call *ret, hac_error *err)
 {
-    hac_query_options known;
-    hac_query_call call;
-    hac_status status = hac_query_options_read(options, &known, err);
+    hac_status status = hac_query_options_read(options, ret_known, err);
     if (status == HAC_OK && (n_files == 0 || n_files > HAC_QUERY_FILES_MAX))
         status =
             hac_fail(err, HAC_INVALID, "%zu files are given, 1 to %d can be", n_files, HAC_QUERY_FILES_MAX);
     if (status != HAC_OK)
         return status;
-    hac_cleanup(free_inputs) file_inputs *files = calloc(1, sizeof(*files));
-    if (files == NULL)
+    *ret_files = calloc(1, sizeof(**ret_files));
+    if (*ret_files == NULL)
         return hac_fail_no_memory(err);
-    status = fill_files(files, fds, names, n_files, &known, &call, err);
+    return fill_files(*ret_files, fds, names, n_files, ret_known, ret, err);
+}
+
+hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names, size_t n_files,
+                           const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_query_call call;
+    hac_cleanup(free_inputs) file_inputs *files = NULL;
+    hac_status status = read_files(fds, names, n_files, options, &known, &files, &call, err);
     return status == HAC_OK ? hac_query_submit(client, &call, ret_job, err) : status;
 }
 
@@ -199,16 +208,8 @@ hac_status hac_query_find_columns(hac_client *client, const int *fds, const char
 {
     hac_query_options known;
     hac_query_call call;
-    hac_status status = hac_query_options_read(options, &known, err);
-    if (status == HAC_OK && (n_files == 0 || n_files > HAC_QUERY_FILES_MAX))
-        status =
-            hac_fail(err, HAC_INVALID, "%zu files are given, 1 to %d can be", n_files, HAC_QUERY_FILES_MAX);
-    if (status != HAC_OK)
-        return status;
-    hac_cleanup(free_inputs) file_inputs *files = calloc(1, sizeof(*files));
-    if (files == NULL)
-        return hac_fail_no_memory(err);
-    status = fill_files(files, fds, names, n_files, &known, &call, err);
+    hac_cleanup(free_inputs) file_inputs *files = NULL;
+    hac_status status = read_files(fds, names, n_files, options, &known, &files, &call, err);
     if (status == HAC_OK)
         status = hac_query_call_find(client, &call, &known, ret_columns, ret_bytes, err);
     if (status != HAC_OK)
