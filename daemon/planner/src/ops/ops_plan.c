@@ -128,6 +128,12 @@ static hac_plan_task task_of(const hac_op_spec *op)
 
 #define MODEL_NAME_MAX 96
 
+/* Whether a host codelet runs in executors of the devices beside their kernels: none of them is a CPU. */
+static bool runs_beside(const planning *p, const hac_op_spec *op, uint32_t mask)
+{
+    return op->host && devices_of_kind(p, mask, HAC_DEVICE_KIND_CPU) == 0;
+}
+
 /* The name of the task's performance model. NULL: the model has the codelet's name. Host codelets that run in
  * the executor of a GPU or another accelerator (`beside`) get a model of their own (".host"), because their
  * times would spoil the model of the kernels. */
@@ -146,8 +152,7 @@ static double price(const planning *p, const hac_op_spec *op, uint32_t device, b
 {
     char model[MODEL_NAME_MAX];
     hac_plan_task task = task_of(op);
-    bool beside = op->host && devices_of_kind(p, able_devices(p, op), HAC_DEVICE_KIND_CPU) == 0;
-    task.model = name_model(p, op->codelet, beside, model);
+    task.model = name_model(p, op->codelet, runs_beside(p, op, able_devices(p, op)), model);
     return hac_price_task(p->machine, device, 0, &task, 1, together, source);
 }
 
@@ -552,7 +557,7 @@ static hac_status add_task(planning *p, const hac_op_spec *op, const placement *
     hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
     char model[MODEL_NAME_MAX];
     hac_status status = name_codelets(p, op, where->host_only, &task, err);
-    bool beside = op->host && devices_of_kind(p, where->mask, HAC_DEVICE_KIND_CPU) == 0;
+    const bool beside = runs_beside(p, op, where->mask);
     if (status == HAC_OK && name_model(p, task.codelet, beside, model) != NULL)
         status = hac_plan_add_string(p->plan, model, &task.model, err);
     if (status == HAC_OK)

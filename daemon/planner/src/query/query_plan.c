@@ -24,9 +24,9 @@ typedef struct query_planning {
     uint32_t eligible[HAC_MACHINE_MAX_DEVICES];
     size_t n_eligible;
     hac_plan *best;
-    hac_query_strategy strategy; /* of the best one */
-    hac_device_set set, host;    /* likewise; `host` runs the host codelets */
-    bool elsewhere; /* likewise; host codelets run in another device's executor, without kernels */
+    hac_query_strategy strategy; /* of `best` */
+    hac_device_set set;          /* that `best` runs on */
+    hac_device_set host;         /* that run its host codelets */
     hac_candidates candidates;
     size_t chosen;
     double best_price;
@@ -194,18 +194,18 @@ static bool is_guess(const query_planning *p, hac_query_strategy strategy, const
     return guess;
 }
 
-/* Builds a plan with `host` for the host codelets. */
+/* Builds and simulates a plan with `host` for the host codelets. */
 static hac_status price(const query_planning *p, hac_query_strategy strategy, const hac_device_set *set,
-                        const hac_device_set *host, hac_plan **ret, hac_simulation *ret_simulation,
-                        hac_error *err)
+                        const hac_device_set *host, hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_simulation simulation;
     hac_status status = build(p, strategy, set, host, &plan, err);
     if (status == HAC_OK)
-        status = hac_plan_simulate(plan, p->machine, ret_simulation, err);
+        status = hac_plan_simulate(plan, p->machine, &simulation, err);
     if (status != HAC_OK)
         return status;
-    plan->predicted_seconds = ret_simulation->seconds;
+    plan->predicted_seconds = simulation.seconds;
     *ret = hac_steal_ptr(plan);
     return HAC_OK;
 }
@@ -228,20 +228,25 @@ static bool are_slow_hosts(const query_planning *p, const hac_device_set *set)
     return slow;
 }
 
+/* Whether a plan with host codelets elsewhere is taken instead of one on the CPUs that takes `seconds`. */
+static bool wins_elsewhere(const hac_plan *plan, double seconds)
+{
+    return plan->predicted_seconds * HAC_ELSEWHERE_GAIN < seconds;
+}
+
 /* Builds a plan, with host codelets on the CPUs, or in the executors of `set` if that is faster. */
 static hac_status price_best(const query_planning *p, hac_query_strategy strategy, const hac_device_set *set,
                              hac_plan **ret, hac_device_set *ret_host, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL, *other = NULL;
-    hac_simulation simulation, there;
     make_set(p, HAC_QUERY_HOST, ret_host);
-    hac_status status = price(p, strategy, set, ret_host, &plan, &simulation, err);
+    hac_status status = price(p, strategy, set, ret_host, &plan, err);
     bool is_choice = strategy == HAC_QUERY_DEVICE && are_slow_hosts(p, ret_host) && !has_cpus(p, set);
     if (status == HAC_OK && is_choice)
-        status = price(p, strategy, set, set, &other, &there, err);
+        status = price(p, strategy, set, set, &other, err);
     if (status != HAC_OK)
         return status;
-    bool elsewhere = other != NULL && there.seconds * HAC_ELSEWHERE_GAIN < simulation.seconds;
+    bool elsewhere = other != NULL && wins_elsewhere(other, plan->predicted_seconds);
     if (elsewhere)
         *ret_host = *set;
     *ret = elsewhere ? hac_steal_ptr(other) : hac_steal_ptr(plan);
@@ -251,7 +256,7 @@ static hac_status price_best(const query_planning *p, hac_query_strategy strateg
 /* Builds and prices one strategy, lists it, and keeps its plan if it is the cheapest so far of those allowed.
  */
 static hac_status consider(query_planning *p, hac_query_strategy strategy, const hac_device_set *set,
-                           bool elsewhere, hac_error *err)
+                           hac_error *err)
 {
     hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
@@ -286,7 +291,6 @@ static hac_status consider(query_planning *p, hac_query_strategy strategy, const
         p->strategy = strategy;
         p->set = *set;
         p->host = host;
-        p->elsewhere = elsewhere;
         p->chosen = p->candidates.n - 1;
     }
     return HAC_OK;
@@ -301,10 +305,10 @@ static hac_status consider_set(query_planning *p, hac_query_strategy strategy, h
         hac_device_set one = {.n = 1};
         one.machine_index[0] = set.machine_index[d];
         one.capability[0] = set.capability[d];
-        status = consider(p, strategy, &one, false, err);
+        status = consider(p, strategy, &one, err);
     }
     if (status == HAC_OK && set.n > 1)
-        status = consider(p, strategy, &set, false, err);
+        status = consider(p, strategy, &set, err);
     return status;
 }
 
@@ -315,14 +319,13 @@ static hac_status consider_elsewhere(query_planning *p, hac_query_strategy strat
     bool slow = are_slow_hosts(p, &p->set);
     for (size_t i = 0; i < p->n_eligible && slow && status == HAC_OK; i++) {
         hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-        hac_simulation simulation;
         hac_device_set set = {.n = 1, .machine_index = {p->eligible[i]}};
         if (is_cpu(p->machine, p->eligible[i]))
             continue;
         set.capability[0] = capability(p, strategy, p->eligible[i], NULL);
-        status = price(p, strategy, &set, &set, &plan, &simulation, err);
-        if (status == HAC_OK && simulation.seconds * HAC_ELSEWHERE_GAIN < p->best_price)
-            status = consider(p, strategy, &set, true, err);
+        status = price(p, strategy, &set, &set, &plan, err);
+        if (status == HAC_OK && wins_elsewhere(plan, p->best_price))
+            status = consider(p, strategy, &set, err);
     }
     return status;
 }
@@ -453,7 +456,7 @@ static hac_status consider_mixed(query_planning *p, hac_error *err)
         cpus += is_cpu(p->machine, set.machine_index[d]);
     if (why_not_device(p->spec) != NULL || cpus == 0 || cpus == set.n)
         return HAC_OK;
-    return consider(p, HAC_QUERY_MIXED, &set, false, err);
+    return consider(p, HAC_QUERY_MIXED, &set, err);
 }
 
 /* ---- devices that are not known yet ---- */
@@ -497,12 +500,17 @@ static bool has_kernels_on_cpus(const query_planning *p)
     return false;
 }
 
+/* Whether the chosen plan runs without kernels in another device's executor, although there are CPUs. */
+static bool is_elsewhere(const query_planning *p)
+{
+    return p->strategy < HAC_QUERY_DEVICE && !has_cpus(p, &p->set) && accelerator(p) == NULL;
+}
+
 /* Builds the chosen plan again, with the devices that it measures. */
 static hac_status explore(query_planning *p, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_simulation simulation;
-    bool as_chosen = p->strategy == HAC_QUERY_ROWS || p->elsewhere;
+    bool as_chosen = p->strategy == HAC_QUERY_ROWS || is_elsewhere(p);
     hac_query_strategy strategy = as_chosen ? p->strategy : HAC_QUERY_MIXED;
     bool asked = p->spec->engine != HAC_ENGINE_AUTO || wants_device(p->spec);
     if (asked || p->machine->simulated || p->strategy == HAC_QUERY_WHOLE || has_kernels_on_cpus(p))
@@ -510,7 +518,7 @@ static hac_status explore(query_planning *p, hac_error *err)
     find_unknown(p, strategy);
     if (p->set.n_explored == 0)
         return HAC_OK;
-    hac_status status = price(p, strategy, &p->set, &p->host, &plan, &simulation, err);
+    hac_status status = price(p, strategy, &p->set, &p->host, &plan, err);
     if (status != HAC_OK)
         return status;
     hac_plan_free(p->best);
@@ -534,7 +542,7 @@ static hac_status plan_all(query_planning *p, hac_error *err)
     if (status == HAC_OK && strategy == HAC_QUERY_WHOLE) {
         hac_device_set set;
         make_set(p, strategy, &set);
-        status = consider(p, strategy, &set, false, err);
+        status = consider(p, strategy, &set, err);
     }
     if (status == HAC_OK)
         status = consider_elsewhere(p, strategy, err);
@@ -581,17 +589,16 @@ static hac_status plan_round(query_planning *p, hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_device_set set;
-    hac_simulation simulation;
     make_set(p, HAC_QUERY_HOST, &set);
-    hac_status status = price(p, HAC_QUERY_HOST, &set, &set, &plan, &simulation, err);
+    hac_status status = price(p, HAC_QUERY_HOST, &set, &set, &plan, err);
     bool slow = are_slow_hosts(p, &set);
     for (size_t i = 0; i < p->n_eligible && slow && status == HAC_OK; i++) {
         hac_cleanup(hac_plan_free_cleanup) hac_plan *other = NULL;
         if (is_cpu(p->machine, p->eligible[i]))
             continue;
         const hac_device_set one = {.n = 1, .machine_index = {p->eligible[i]}, .capability = {1}};
-        status = price(p, HAC_QUERY_HOST, &one, &one, &other, &simulation, err);
-        if (status == HAC_OK && simulation.seconds * HAC_ELSEWHERE_GAIN < plan->predicted_seconds) {
+        status = price(p, HAC_QUERY_HOST, &one, &one, &other, err);
+        if (status == HAC_OK && wins_elsewhere(other, plan->predicted_seconds)) {
             hac_plan_free(plan);
             plan = hac_steal_ptr(other);
         }
