@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/json_escape.h"
 #include "base/json_grammar.h"
-#include "base/value_text.h"
 
 typedef struct json_reader {
     const uint8_t *at, *end;
@@ -27,21 +27,6 @@ static bool take(json_reader *r, uint8_t byte)
 
 /* ---- strings ---- */
 
-/* The value of the four digits of a \u; -1: they are not hexadecimal. */
-static int32_t hex_unit(const uint8_t *at, const uint8_t *end)
-{
-    int32_t unit = 0;
-    if (end - at < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = hac_hex_digit((char)at[i]);
-        if (digit < 0)
-            return -1;
-        unit = unit * 16 + digit;
-    }
-    return unit;
-}
-
 /* Reads the character of an escape, from behind its backslash on; -1: it is none. */
 static int32_t read_escape(json_reader *r)
 {
@@ -52,32 +37,8 @@ static int32_t read_escape(json_reader *r)
     const char *found = name != 0 ? strchr(names, name) : NULL;
     if (found != NULL)
         return values[found - names];
-    int32_t unit = name == 'u' ? hex_unit(r->at, r->end) : -1;
-    if (unit < 0)
-        return -1;
-    r->at += 4;
-    if (unit < 0xd800 || unit >= 0xe000)
-        return unit;
-    bool pair = unit < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' && r->at[1] == 'u';
-    int32_t low = pair ? hex_unit(r->at + 2, r->end) : -1;
-    if (low < 0xdc00 || low >= 0xe000)
-        return -1;
-    r->at += 6;
-    return 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff);
-}
-
-static size_t write_utf8(int32_t code, uint8_t ret[4])
-{
-    if (code < 0x80) {
-        ret[0] = (uint8_t)code;
-        return 1;
-    }
-    size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = n; i-- > 1; code >>= 6)
-        ret[i] = (uint8_t)(0x80 | (code & 0x3f));
-    static const uint8_t fronts[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    ret[0] = (uint8_t)(fronts[n] | code);
-    return n;
+    int32_t code = name == 'u' ? hac_json_unicode(&r->at, r->end) : -1;
+    return code < 0 ? -1 : code;
 }
 
 /* From the opening quote on. */
@@ -101,7 +62,7 @@ size_t hac_json_text(const hac_json_value *string, uint8_t *ret)
         uint8_t byte = *r.at++;
         int32_t code = byte == '\\' ? read_escape(&r) : -1;
         if (code >= 0)
-            n += write_utf8(code, ret + n); /* no more bytes than the escape has */
+            n += hac_json_put_utf8(code, ret + n); /* no more bytes than the escape has */
         else
             ret[n++] = byte;
     }
@@ -340,7 +301,7 @@ static bool put_character(json_writer *w, int32_t code)
         return put(w, (const char[]){'\\', names[found - named]}, 2);
     if (code < 0x20)
         return put(w, (const char[]){'\\', 'u', '0', '0', digits[code >> 4], digits[code & 15]}, 6);
-    return put(w, utf8, write_utf8(code, utf8));
+    return put(w, utf8, hac_json_put_utf8(code, utf8));
 }
 
 /* Writes the string that begins at the reader, from its opening quote on. */
@@ -481,7 +442,7 @@ static bool is_named(const hac_json_value *name, const path_step *step)
     while (r.at < r.end) {
         uint8_t byte = *r.at++;
         int32_t code = byte == '\\' ? read_escape(&r) : -1;
-        size_t n = code >= 0 ? write_utf8(code, utf8) : 1;
+        size_t n = code >= 0 ? hac_json_put_utf8(code, utf8) : 1;
         for (size_t i = 0; i < n; i++, k++) {
             bool tilde = step->pointer && k + 1 < step->bytes && step->name[k] == '~' &&
                          (step->name[k + 1] == '0' || step->name[k + 1] == '1');

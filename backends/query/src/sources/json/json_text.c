@@ -3,63 +3,22 @@
 
 #include <string.h>
 
+#include "base/json_escape.h"
 #include "base/json_grammar.h"
-#include "base/value_text.h"
 
 /* ---- strings ---- */
-
-/* Reads the four digits of a \u; -1: they are not hexadecimal. */
-static int32_t hex_unit(const uint8_t *at, const uint8_t *end)
-{
-    int32_t unit = 0;
-    if (end - at < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = hac_hex_digit((char)at[i]);
-        if (digit < 0)
-            return -1;
-        unit = unit * 16 + digit;
-    }
-    return unit;
-}
-
-static uint8_t *write_utf8(uint8_t *to, uint32_t code)
-{
-    if (code < 0x80) {
-        *to++ = (uint8_t)code;
-    } else if (code < 0x800) {
-        *to++ = (uint8_t)(0xc0 | code >> 6);
-        *to++ = (uint8_t)(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        *to++ = (uint8_t)(0xe0 | code >> 12);
-        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (code & 0x3f));
-    } else {
-        *to++ = (uint8_t)(0xf0 | code >> 18);
-        *to++ = (uint8_t)(0x80 | (code >> 12 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-        *to++ = (uint8_t)(0x80 | (code & 0x3f));
-    }
-    return to;
-}
 
 /* Reads the one or two units (a surrogate pair) that follow "\u". */
 static bool unicode_escape(hac_json_text *j, uint8_t **to)
 {
-    int32_t unit = hex_unit(j->at, j->end);
-    if (unit < 0)
+    const uint8_t *at = j->at;
+    int32_t code = hac_json_unicode(&at, j->end);
+    j->at += at - j->at;
+    if (code == HAC_JSON_NOT_HEX)
         return hac_json_problem(j, "\\u needs four hexadecimal digits");
-    j->at += 4;
-    uint32_t code = (uint32_t)unit;
-    if (unit >= 0xd800 && unit < 0xe000) {
-        int32_t low =
-            j->end - j->at >= 6 && j->at[0] == '\\' && j->at[1] == 'u' ? hex_unit(j->at + 2, j->end) : -1;
-        if (unit >= 0xdc00 || low < 0xdc00 || low >= 0xe000)
-            return hac_json_problem(j, "\\u names half of a surrogate pair");
-        j->at += 6;
-        code = 0x10000 + (((uint32_t)unit & 0x3ff) << 10) + ((uint32_t)low & 0x3ff);
-    }
-    *to = write_utf8(*to, code);
+    if (code == HAC_JSON_HALF_PAIR)
+        return hac_json_problem(j, "\\u names half of a surrogate pair");
+    *to += hac_json_put_utf8(code, *to);
     return true;
 }
 
