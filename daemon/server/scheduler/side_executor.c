@@ -51,14 +51,17 @@ static hac_status wait_until(const hacd_job *job, uint64_t until, hac_executor *
  * all. */
 static hac_status go_aside(const hacd_job *job, hac_executor *side, uint64_t now, hac_executor **ret)
 {
-    bool starts = side->state != HAC_EXECUTOR_READY;
-    uint64_t until = starts ? side->begun_ns + SIDE_START_NS : side->busy_since_ns + SIDE_WAIT_NS;
-    hac_hold hold = !starts       ? hac_side_executor_hold(side, job, now, until)
-                    : now < until ? HAC_HOLD_SHORT
-                                  : HAC_HOLD_LONG;
+    if (side->state != HAC_EXECUTOR_READY) {
+        uint64_t until = side->begun_ns + SIDE_START_NS;
+        return now < until ? wait_until(job, until, ret) : HAC_OK;
+    }
+    uint64_t until = side->busy_since_ns + SIDE_WAIT_NS;
+    hac_hold hold = hac_side_executor_hold(side, job, now, until);
+    if (hold == HAC_HOLD_SHORT)
+        return wait_until(job, until, ret);
     if (hold == HAC_HOLD_NONE)
         *ret = side;
-    return hold == HAC_HOLD_SHORT ? wait_until(job, until, ret) : HAC_OK;
+    return HAC_OK;
 }
 
 hac_status hac_side_executor_choose(hacd_job *job, uint32_t device, double task_seconds, hac_executor **ret,
